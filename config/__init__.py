@@ -1,0 +1,1 @@
+"""How the project is put together: settings, processes, URLs and the embedded development servers."""

@@ -1,0 +1,119 @@
+"""The environment, read once and sealed: every value typed, every error reported together.
+
+Nothing else in the project reads the environment. A secret may also be given as NAME_FILE.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from environs import FileAwareEnv
+
+from exports.conf import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+URL_VARIABLE = {
+    "owner": "MIGRATION_DATABASE_URL",
+    "api": "API_DATABASE_URL",
+    "worker": "WORKER_DATABASE_URL",
+    "dispatcher": "DISPATCHER_DATABASE_URL",
+    "acknowledger": "ACKNOWLEDGER_DATABASE_URL",
+    "auditor": "AUDITOR_DATABASE_URL",
+}
+"""Which variable holds the login of each EXPORT_ROLE; DATABASE_URL, when set, wins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What this process was told; see INTERFACES in the README for each variable."""
+
+    role: str
+    database_url: str
+    reconciliation_url: str
+    admin_url: str
+    role_urls: Mapping[str, str]
+    broker_url: str
+    secret_key: str
+    allowed_hosts: list[str]
+    csrf_trusted_origins: list[str]
+    debug: bool
+    log_json: bool | None
+    exports: Limits
+
+
+def database_options(url: str) -> dict[str, Any]:
+    """Turn postgresql://user:password@host:port/name into Django's DATABASES entry.
+
+    keepalives find a peer that died while we wait for a reply, tcp_user_timeout one that died before our
+    bytes were acknowledged; each misses what the other sees. Ten seconds is far below the lease.
+    """
+    parts = urlsplit(url)
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or "",
+        "PORT": parts.port or "",
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {
+            "connect_timeout": 5,
+            "keepalives_idle": 5,
+            "keepalives_interval": 2,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 10_000,
+        },
+    }
+
+
+def _limits(env: FileAwareEnv) -> Limits:
+    default = Limits()
+    return Limits(
+        lease_seconds=env.float("EXPORT_LEASE_SECONDS", default.lease_seconds),
+        renew_seconds=env.float("EXPORT_RENEW_SECONDS", default.renew_seconds),
+        stop_poll_seconds=env.float("EXPORT_STOP_POLL_SECONDS", default.stop_poll_seconds),
+        max_attempts=env.int("EXPORT_MAX_ATTEMPTS", default.max_attempts),
+        drain_seconds=env.float("EXPORT_DRAIN_SECONDS", default.drain_seconds),
+        resolve_after_seconds=env.float("EXPORT_RESOLVE_AFTER_SECONDS", default.resolve_after_seconds),
+        sweep_after_seconds=env.float("EXPORT_SWEEP_AFTER_SECONDS", default.sweep_after_seconds),
+        sweep_batch=env.int("EXPORT_SWEEP_BATCH", default.sweep_batch),
+        sweep_every_seconds=env.float("EXPORT_SWEEP_EVERY_SECONDS", default.sweep_every_seconds),
+        recover_every_seconds=env.float("EXPORT_RECOVER_EVERY_SECONDS", default.recover_every_seconds),
+        cancel_lock_timeout_ms=env.int("EXPORT_CANCEL_LOCK_TIMEOUT_MS", default.cancel_lock_timeout_ms),
+        dispatch_poll_ms=env.int("EXPORT_DISPATCH_POLL_MS", default.dispatch_poll_ms),
+        dispatch_depth=env.int("EXPORT_DISPATCH_DEPTH", default.dispatch_depth),
+        spool_dir=Path(env.str("EXPORT_SPOOL_DIR", "")),
+        source=env.str("EXPORT_SOURCE", default.source),
+        policy=env.str("EXPORT_POLICY", default.policy),
+        credential_keys=tuple(env.list("CREDENTIAL_KEYS", [])),
+        allow_private_destinations=env.bool("EXPORT_ALLOW_PRIVATE_DESTINATIONS", default=False),
+    )
+
+
+def read_environment() -> Environment:
+    """Read and validate every variable; raise environs.EnvValidationError naming all that are wrong."""
+    env = FileAwareEnv(eager=False)
+    role = env.str("EXPORT_ROLE", "api")
+    urls = {name: env.str(variable, "") for name, variable in URL_VARIABLE.items()}
+    result = {
+        "role": role,
+        "role_urls": {**urls, "reconciler": env.str("RECONCILIATION_DATABASE_URL", "")},
+        "database_url": env.str("DATABASE_URL", "") or urls.get(role, ""),
+        "reconciliation_url": env.str("RECONCILIATION_DATABASE_URL", "") if role == "api" else "",
+        "admin_url": env.str("ADMIN_DATABASE_URL", ""),
+        "broker_url": env.str("BROKER_URL", ""),
+        "secret_key": env.str("SECRET_KEY", ""),
+        "allowed_hosts": env.list("ALLOWED_HOSTS", []),
+        "csrf_trusted_origins": env.list("CSRF_TRUSTED_ORIGINS", []),
+        "debug": env.bool("DEBUG", default=False),
+        "log_json": env.bool("LOG_JSON", default=None),
+        "exports": _limits(env),
+    }
+    env.seal()
+    return Environment(**result)

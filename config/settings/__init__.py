@@ -1,0 +1,1 @@
+"""Settings by environment: base (production), local (the embedded stack), test, bootstrap (no servers yet)."""

@@ -1,0 +1,1 @@
+"""An export's life: created, woken, claimed, built, authorized, delivered or stopped."""

@@ -1,0 +1,1 @@
+"""The REST API for client systems, under /api/v1/."""

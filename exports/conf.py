@@ -1,0 +1,40 @@
+"""The project's own settings, typed; the only way application code reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from django.conf import settings
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Timings, bounds and pluggable parts. Durations are in the unit their name ends in."""
+
+    lease_seconds: float = 60.0
+    renew_seconds: float = 20.0
+    stop_poll_seconds: float = 1.0
+    max_attempts: int = 5
+    drain_seconds: float = 120.0
+    resolve_after_seconds: float = 900.0
+    sweep_after_seconds: float = 1800.0
+    sweep_batch: int = 500
+    sweep_every_seconds: float = 60.0
+    recover_every_seconds: float = 10.0
+    cancel_lock_timeout_ms: int = 2000
+    dispatch_poll_ms: int = 20
+    dispatch_batch: int = 500
+    dispatch_depth: int = 10_000
+    broker_timeout_seconds: float = 5.0
+    spool_dir: Path = Path("spool")
+    source: str = "exports.worker.source.ContactsTable"
+    policy: str = "exports.worker.policy.BuiltInPolicy"
+    credential_keys: tuple[str, ...] = field(default=(), repr=False)
+    allow_private_destinations: bool = False
+
+
+def limits() -> Limits:
+    """Return the sealed settings of this process."""
+    return cast("Limits", settings.EXPORTS)

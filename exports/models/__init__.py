@@ -1,0 +1,34 @@
+"""The five tables of the reference, one a file, and what this project adds beside them."""
+
+from exports.models.attempt_event import ExportAttemptEvent
+from exports.models.cancellation_request import CancellationRequest
+from exports.models.contacts import Contact
+from exports.models.delivery import Delivery
+from exports.models.destinations import Destination, DestinationContract, DestinationSecret
+from exports.models.export_job import ExportJob
+from exports.models.history import CreationRequest, ExportRejection, OverwriteAgreement, TermsChange
+from exports.models.operations import AttemptProgress, Hold, ProcessHeartbeat
+from exports.models.outbox import OutboxMessage
+from exports.models.tenants import Client, Membership, Tenant
+
+__all__ = [
+    "AttemptProgress",
+    "CancellationRequest",
+    "Client",
+    "Contact",
+    "CreationRequest",
+    "Delivery",
+    "Destination",
+    "DestinationContract",
+    "DestinationSecret",
+    "ExportAttemptEvent",
+    "ExportJob",
+    "ExportRejection",
+    "Hold",
+    "Membership",
+    "OutboxMessage",
+    "OverwriteAgreement",
+    "ProcessHeartbeat",
+    "Tenant",
+    "TermsChange",
+]

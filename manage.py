@@ -1,0 +1,35 @@
+#!/usr/bin/env python
+"""Run a command; each command starts under the database role it is made for (INTERFACES: EXPORT_ROLE)."""
+
+import os
+import sys
+
+ROLE_OF_COMMAND = {
+    "migrate": "owner",
+    "makemigrations": "owner",
+    "sqlmigrate": "owner",
+    "createcachetable": "owner",
+    "sweep": "worker",
+    "recover": "worker",
+    "scavenge": "worker",
+    "dispatch_outbox": "dispatcher",
+    "audit_exports": "auditor",
+}
+# These start the servers that every other command needs, so they cannot need them themselves.
+BOOTSTRAP_COMMANDS = {"devstack", "demo"}
+
+
+def main() -> None:
+    """Choose role and settings by the command's name, then hand over to Django."""
+    command = sys.argv[1] if len(sys.argv) > 1 else "help"
+    if command in BOOTSTRAP_COMMANDS:
+        os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings.bootstrap"
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
+    os.environ.setdefault("EXPORT_ROLE", ROLE_OF_COMMAND.get(command, "api"))
+    from django.core.management import execute_from_command_line  # noqa: PLC0415 - after the environment is set
+
+    execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()
