@@ -6,7 +6,7 @@ terminal's colours, direction marks could turn a name around on the screen; they
 
 import unicodedata
 from functools import cache
-from typing import Annotated, Final, get_origin, get_type_hints
+from typing import Annotated, Any, Final, get_origin, get_type_hints
 
 MOST: Final = 500
 """Characters kept of one text; more tells an operator nothing and costs every page that shows it."""
@@ -45,7 +45,8 @@ class Shown:
 
     def __post_init__(self) -> None:
         """Replace every `Text` and `Name` with its bounded, marked form."""
-        for name, most in _bounds(type(self)).items():
+        owner: Any = type(self)
+        for name, most in _bounds(owner).items():
             object.__setattr__(self, name, shown(getattr(self, name), most))
 
 
