@@ -17,6 +17,8 @@ ROLE_OF_COMMAND = {
 }
 # These start the servers that every other command needs, so they cannot need them themselves.
 BOOTSTRAP_COMMANDS = {"devstack", "demo"}
+# Long-running or fenced work: these check their settings and their login like any other process.
+CHECKED_COMMANDS = {"sweep", "recover", "scavenge", "dispatch_outbox", "audit_exports", "runserver"}
 
 
 def main() -> None:
@@ -28,7 +30,23 @@ def main() -> None:
     os.environ.setdefault("EXPORT_ROLE", ROLE_OF_COMMAND.get(command, "api"))
     from django.core.management import execute_from_command_line  # noqa: PLC0415 - after the environment is set
 
+    if command in CHECKED_COMMANDS:
+        check_process("web" if command == "runserver" else ROLE_OF_COMMAND[command])
     execute_from_command_line(sys.argv)
+
+
+def check_process(process: str) -> None:
+    """Refuse contradictory settings and a login that is not this process's role, in one sentence and exit 1."""
+    import django  # noqa: PLC0415 - after the environment is set
+    from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415
+
+    from config import startup  # noqa: PLC0415
+
+    try:
+        django.setup()
+        startup.check(process)
+    except ImproperlyConfigured as error:
+        sys.exit(f"Cannot start {process}: {error}")
 
 
 if __name__ == "__main__":

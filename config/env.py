@@ -85,6 +85,7 @@ def _limits(env: FileAwareEnv) -> Limits:
         sweep_batch=env.int("EXPORT_SWEEP_BATCH", default.sweep_batch),
         sweep_every_seconds=env.float("EXPORT_SWEEP_EVERY_SECONDS", default.sweep_every_seconds),
         recover_every_seconds=env.float("EXPORT_RECOVER_EVERY_SECONDS", default.recover_every_seconds),
+        scavenge_every_seconds=env.float("EXPORT_SCAVENGE_EVERY_SECONDS", default.scavenge_every_seconds),
         cancel_lock_timeout_ms=env.int("EXPORT_CANCEL_LOCK_TIMEOUT_MS", default.cancel_lock_timeout_ms),
         dispatch_poll_ms=env.int("EXPORT_DISPATCH_POLL_MS", default.dispatch_poll_ms),
         dispatch_depth=env.int("EXPORT_DISPATCH_DEPTH", default.dispatch_depth),
@@ -92,6 +93,7 @@ def _limits(env: FileAwareEnv) -> Limits:
         source=env.str("EXPORT_SOURCE", default.source),
         policy=env.str("EXPORT_POLICY", default.policy),
         credential_keys=tuple(env.list("CREDENTIAL_KEYS", [])),
+        crash_points=env.str("EXPORT_CRASH_POINTS", ""),
         allow_private_destinations=env.bool("EXPORT_ALLOW_PRIVATE_DESTINATIONS", default=False),
     )
 

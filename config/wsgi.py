@@ -8,3 +8,7 @@ os.environ.setdefault("EXPORT_ROLE", "api")
 from django.core.wsgi import get_wsgi_application
 
 application = get_wsgi_application()
+
+from config import startup  # noqa: E402 - after the applications are loaded
+
+startup.check("web")

@@ -23,6 +23,7 @@ class Limits:
     sweep_batch: int = 500
     sweep_every_seconds: float = 60.0
     recover_every_seconds: float = 10.0
+    scavenge_every_seconds: float = 300.0
     cancel_lock_timeout_ms: int = 2000
     dispatch_poll_ms: int = 20
     dispatch_batch: int = 500
@@ -33,6 +34,7 @@ class Limits:
     policy: str = "exports.worker.policy.BuiltInPolicy"
     credential_keys: tuple[str, ...] = field(default=(), repr=False)
     allow_private_destinations: bool = False
+    crash_points: str = ""
 
 
 def limits() -> Limits:

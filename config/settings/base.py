@@ -5,9 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
+
 from config.env import database_options, read_environment
+from config.timings import contradictions
 
 ENVIRONMENT = read_environment()
+if _problems := contradictions(ENVIRONMENT.exports):
+    raise ImproperlyConfigured(" ".join(_problems))
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
 EXPORT_ROLE = ENVIRONMENT.role

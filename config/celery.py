@@ -1,0 +1,94 @@
+"""The Celery application: queues, schedules, and the settings the design rests on."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
+os.environ.setdefault("EXPORT_ROLE", "worker")
+
+from celery import Celery, signals
+from django.conf import settings
+from kombu import Queue
+
+from exports.conf import limits
+
+app = Celery("contact-exports")
+
+
+def configure() -> dict[str, Any]:
+    """Return Celery's settings; each that is not a default says why."""
+    timing = limits()
+    return {
+        "broker_url": settings.CELERY_BROKER_URL,
+        "broker_connection_retry_on_startup": True,
+        "task_queues": [Queue("exports"), Queue("maintenance"), Queue("acknowledgments")],
+        "task_default_queue": "maintenance",
+        "task_routes": {"exports.run_export": {"queue": "exports"}},
+        "task_ignore_result": True,
+        "task_serializer": "json",
+        "accept_content": ["json"],  # a forged message can carry an id and nothing else
+        "task_publish_retry": False,  # the dispatcher publishes again by itself; beat at its next tick
+        # Settling right after the confirmed claim needs the request object in the thread that runs the task.
+        "worker_pool": "threads",
+        "worker_prefetch_multiplier": 1,
+        "worker_cancel_long_running_tasks_on_connection_loss": False,  # never kill work in mid-effect
+        "worker_hijack_root_logger": False,
+        "broker_transport_options": {
+            "socket_timeout": timing.broker_timeout_seconds,
+            "socket_connect_timeout": timing.broker_timeout_seconds,
+            # Only unsettled messages wait for this: longer than a statement timeout and a redelivery pause.
+            "visibility_timeout": 120,
+            # kombu looks every interval x throttle; its defaults make that 100 s.
+            "unacked_restore_interval": 5,
+            "unacked_restore_throttle": 1,
+        }
+        if settings.CELERY_BROKER_URL.startswith("redis")
+        else {},
+        "beat_scheduler": "celery.beat:Scheduler",
+        "beat_schedule": schedule(),
+        "timezone": "UTC",
+    }
+
+
+def schedule() -> dict[str, dict[str, Any]]:
+    """Return what beat sends and how often; a tick not run within about one interval is dropped."""
+    timing = limits()
+    return {
+        "recover": _every(timing.recover_every_seconds, "reconciliation.recover"),
+        "sweep": _every(timing.sweep_every_seconds, "exports.sweep"),
+        "scavenge": _every(timing.scavenge_every_seconds, "exports.scavenge"),
+    }
+
+
+def _every(seconds: float, task: str) -> dict[str, Any]:
+    return {"task": task, "schedule": seconds, "options": {"queue": "maintenance", "expires": seconds}}
+
+
+app.add_defaults(configure)
+app.autodiscover_tasks()
+
+
+@signals.worker_init.connect
+def check_worker(**_: object) -> None:
+    """Refuse to start a worker on settings that contradict each other."""
+    from config import startup  # noqa: PLC0415 - after Django is set up
+
+    startup.check("worker")
+
+
+@signals.beat_init.connect
+def check_beat(**_: object) -> None:
+    """Refuse to start beat on settings that contradict each other."""
+    from config import startup  # noqa: PLC0415 - after Django is set up
+
+    startup.check("beat")
+
+
+@signals.worker_shutting_down.connect
+def begin_drain(**_: object) -> None:
+    """Stop claiming at once; what runs gets EXPORT_DRAIN_SECONDS."""
+    from exports import broker  # noqa: PLC0415 - after Django is set up
+
+    broker.process_drain.begin()

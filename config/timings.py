@@ -1,0 +1,52 @@
+"""Which timings contradict each other, in words that say what to change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from exports.conf import Limits
+
+RENEWALS_PER_LEASE = 3
+"""Two renewals in a row may fail without the lease lapsing."""
+
+
+def contradictions(limits: Limits) -> list[str]:
+    """Return one sentence for each contradiction; an empty list when the timings fit together."""
+    return [*_not_positive(limits), *_misfits(limits)]
+
+
+def _not_positive(limits: Limits) -> Iterator[str]:
+    for name in POSITIVE:
+        if getattr(limits, name) <= 0:
+            yield f"EXPORT_{name.upper()} must be greater than 0."
+
+
+def _misfits(limits: Limits) -> Iterator[str]:
+    if limits.renew_seconds * RENEWALS_PER_LEASE > limits.lease_seconds:
+        yield "EXPORT_RENEW_SECONDS must be at most a third of EXPORT_LEASE_SECONDS, so that two may fail."
+    if limits.stop_poll_seconds >= limits.lease_seconds:
+        yield "EXPORT_STOP_POLL_SECONDS must be below EXPORT_LEASE_SECONDS."
+    if limits.sweep_after_seconds <= limits.lease_seconds + limits.recover_every_seconds:
+        yield "EXPORT_SWEEP_AFTER_SECONDS must be above EXPORT_LEASE_SECONDS plus EXPORT_RECOVER_EVERY_SECONDS."
+    if limits.resolve_after_seconds < limits.recover_every_seconds:
+        yield "EXPORT_RESOLVE_AFTER_SECONDS must be at least EXPORT_RECOVER_EVERY_SECONDS."
+
+
+POSITIVE = (
+    "lease_seconds",
+    "renew_seconds",
+    "stop_poll_seconds",
+    "max_attempts",
+    "drain_seconds",
+    "resolve_after_seconds",
+    "sweep_after_seconds",
+    "sweep_batch",
+    "sweep_every_seconds",
+    "recover_every_seconds",
+    "cancel_lock_timeout_ms",
+    "dispatch_poll_ms",
+    "dispatch_depth",
+)

@@ -1,0 +1,107 @@
+"""The broker only wakes: publishing a batch of wake-ups, and settling one message.
+
+The one place beside config.celery and the task modules that knows Celery's insides; contract tests hold what it
+relies on. The broker may lose, repeat, delay or reorder anything here without harm (I5).
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
+
+from celery import Task, current_app
+from celery.exceptions import Reject
+from celery.worker.request import Request
+
+from exports.worker.drain import Drain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from uuid import UUID
+
+logger = logging.getLogger(__name__)
+
+EXPORTS_QUEUE = "exports"
+RUN_EXPORT = "exports.run_export"
+REDELIVERY_PAUSE_SECONDS = (1.0, 5.0)
+"""Before an unsettled message goes back: without it a database outage would spin 260 times a second."""
+
+process_drain = Drain()
+"""This process's way out; begun by the first shutdown signal."""
+_in_this_thread = threading.local()
+
+
+class Disposition(Enum):
+    """What became of a wake-up: settled for good, or to be delivered again."""
+
+    SETTLED = auto()
+    UNSETTLED = auto()
+
+
+class SettlingRequest(Request):
+    """Hands its own message to the pool thread that runs it.
+
+    After a redelivery two requests share an id, so the exact one is kept here rather than looked up.
+    """
+
+    def on_accepted(self, pid: int, time_accepted: float) -> None:
+        """Remember this request in the pool thread, just before the task's body runs there."""
+        _in_this_thread.request = self
+        super().on_accepted(pid, time_accepted)
+
+
+class WakeUpTask(Task):
+    """A task whose message is settled by the work itself, right after the confirmed claim."""
+
+    Request = SettlingRequest
+    acks_late = True
+    ignore_result = True
+    typing = True
+
+
+def handle(work: Callable[[Callable[[], None]], Disposition]) -> None:
+    """Run `work(settle)` for the message of this thread; anything unsettled is delivered again after a pause.
+
+    Under acks_late an ordinary exception would acknowledge, and so lose, the message: before settlement every
+    exception becomes a pause and a Reject; afterwards the row carries the work, and it is only logged.
+    """
+    request = _in_this_thread.request
+    try:
+        disposition = work(request.acknowledge)
+    except Exception:
+        logger.exception("a wake-up ended in an exception; settled=%s", request.acknowledged)
+        disposition = Disposition.UNSETTLED
+    if disposition is Disposition.UNSETTLED and not request.acknowledged:
+        _pause()
+        raise Reject("not settled", requeue=True)
+
+
+def _pause() -> None:
+    """Wait a jittered moment, or until this process is told to go."""
+    process_drain.wait_begun(random.uniform(*REDELIVERY_PAUSE_SECONDS))  # noqa: S311 - jitter, not a secret
+
+
+def publish(wake_ups: Sequence[tuple[UUID, UUID]], producer: Any) -> None:
+    """Publish wake-ups (message id, job id) in one pipelined batch.
+
+    Returns only when the broker has accepted all of them; any exception means that each may or may not have
+    arrived, so none may be marked. A message's id is its outbox row's.
+    """
+    task = current_app.tasks[RUN_EXPORT]
+    with producer.batch():
+        for message_id, job_id in wake_ups:
+            task.apply_async(
+                args=(str(job_id),),
+                task_id=str(message_id),
+                queue=EXPORTS_QUEUE,
+                producer=producer,
+                retry=False,
+            )
+
+
+def open_producer() -> Any:
+    """Return a context manager giving a producer on a connection of its own, with bounded socket waits."""
+    return current_app.producer_pool.acquire(block=True, timeout=5)

@@ -1,0 +1,95 @@
+"""May this export go out now? Evaluated from the row, before the claim, without side effects.
+
+A duplicate wake-up repeats the evaluation, so it reads and decides, and nothing it does may need to happen
+exactly once. A company with rules of its own sets EXPORT_POLICY to a class with the same `evaluate`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, cast
+
+from django.utils.module_loading import import_string
+
+from exports.conf import limits
+from exports.contracts import Contract
+from exports.models import Destination, DestinationContract, ExportJob, Tenant
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """It may go out, under this version of the destination's contract."""
+
+    contract_id: UUID
+    contract: Contract
+    secret_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """It may never go out in this version of its terms; the reasons are kept."""
+
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Not now: it stays queued, and whatever ends the hold writes its wake-up."""
+
+    reason: str
+    until: datetime | None = None
+
+
+Decision = Allow | Reject | Hold
+
+
+class Policy(Protocol):
+    """What EXPORT_POLICY must name."""
+
+    def evaluate(self, job: ExportJob, using: str) -> Decision:
+        """Decide about a queued export as it is now; database errors pass through."""
+
+
+class BuiltInPolicy:
+    """An active tenant, and an enabled destination of its own with an active contract."""
+
+    def evaluate(self, job: ExportJob, using: str) -> Decision:
+        """Reject what can never go out, hold what lacks a contract, allow the rest."""
+        tenant = Tenant.objects.using(using).filter(id=job.tenant_id).first()
+        destination = (
+            Destination.objects.using(using)
+            .select_related("active_contract")
+            .filter(id=job.destination_id, tenant_id=job.tenant_id)
+            .first()
+        )
+        reasons = tuple(self._objections(tenant, destination))
+        if reasons or destination is None:
+            return Reject(reasons)
+        contract = destination.active_contract
+        if contract is None:
+            return Hold("The destination has no active contract.")
+        return allow_under(contract)
+
+    def _objections(self, tenant: Tenant | None, destination: Destination | None) -> list[str]:
+        found = []
+        if tenant is None or not tenant.is_active:
+            found.append("The tenant is not active.")
+        if destination is None:
+            found.append("The destination does not exist for this tenant.")
+        elif not destination.is_enabled:
+            found.append("The destination is disabled.")
+        return found
+
+
+def allow_under(contract: DestinationContract) -> Allow:
+    """Allow under this recorded contract version; ContractError passes through when it cannot be read."""
+    return Allow(contract.id, Contract.from_json(contract.terms), contract.secret_id)
+
+
+def policy() -> Policy:
+    """Return the policy this deployment is set to."""
+    return cast("Policy", import_string(limits().policy)())
