@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 import random
 import threading
-from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from celery import Task, current_app
 from celery.exceptions import Reject
 from celery.worker.request import Request
 
+from exports.disposition import Disposition
 from exports.worker.drain import Drain
 
 if TYPE_CHECKING:
@@ -32,13 +32,6 @@ REDELIVERY_PAUSE_SECONDS = (1.0, 5.0)
 process_drain = Drain()
 """This process's way out; begun by the first shutdown signal."""
 _in_this_thread = threading.local()
-
-
-class Disposition(Enum):
-    """What became of a wake-up: settled for good, or to be delivered again."""
-
-    SETTLED = auto()
-    UNSETTLED = auto()
 
 
 class SettlingRequest(Request):

@@ -140,17 +140,6 @@ class Migration(migrations.Migration):
                 "db_table": "destination_secrets",
             },
         ),
-        migrations.AddField(
-            model_name="destinationcontract",
-            name="secret",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to="exports.destinationsecret",
-            ),
-        ),
         migrations.CreateModel(
             name="Membership",
             fields=[

@@ -22,9 +22,7 @@ class Contact(models.Model):
 
     class Meta:
         db_table = "contacts"
-        constraints = (
-            models.UniqueConstraint(fields=("tenant", "external_id"), name="uq_contacts_tenant_external"),
-        )
+        constraints = (models.UniqueConstraint(fields=("tenant", "external_id"), name="uq_contacts_tenant_external"),)
 
     def __str__(self) -> str:
         return self.external_id

@@ -27,9 +27,7 @@ class Destination(models.Model):
     class Meta:
         db_table = "destinations"
         ordering = ("name",)
-        constraints = (
-            models.UniqueConstraint(fields=("tenant", "name"), name="uq_destinations_tenant_name"),
-        )
+        constraints = (models.UniqueConstraint(fields=("tenant", "name"), name="uq_destinations_tenant_name"),)
 
     def __str__(self) -> str:
         return self.name
@@ -54,17 +52,15 @@ class DestinationSecret(models.Model):
 class DestinationContract(models.Model):
     """One version of what was agreed with the partner; append-only.
 
-    `terms` is the JSON of exports.contracts.Contract. The claim records this row's id in its event, and the
-    whole attempt, its recovery and its reconciliation judge by that version.
+    `terms` is the JSON of exports.contracts.Contract; its auth.secret_id names the destination's secret. The
+    claim records this row's id in its event, and the whole attempt, its recovery and its reconciliation judge by
+    that version.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     destination = models.ForeignKey(Destination, on_delete=models.PROTECT, related_name="contracts")
     version = models.PositiveIntegerField()
     terms = models.JSONField()
-    secret = models.ForeignKey(
-        DestinationSecret, on_delete=models.PROTECT, related_name="+", null=True, blank=True
-    )
     reason = models.TextField()
     created_by = models.TextField()
     created_at = models.DateTimeField(db_default=ClockTimestamp())
@@ -72,9 +68,7 @@ class DestinationContract(models.Model):
     class Meta:
         db_table = "destination_contracts"
         constraints = (
-            models.UniqueConstraint(
-                fields=("destination", "version"), name="uq_destination_contracts_version"
-            ),
+            models.UniqueConstraint(fields=("destination", "version"), name="uq_destination_contracts_version"),
         )
 
     def __str__(self) -> str:

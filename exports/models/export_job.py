@@ -47,6 +47,15 @@ class ExportJob(StatementOwned):
     class Meta:
         db_table = "export_jobs"
         verbose_name = "export"
+        # Never changed or deleted as a row; the verbs have a permission each.
+        default_permissions = ("add", "view")
+        permissions = (
+            ("cancel_exportjob", "Can cancel an export"),
+            ("change_terms_exportjob", "Can move a queued export to another destination"),
+            ("replace_exportjob", "Can decide to deliver again by a replacement"),
+            ("reconcile_exportjob", "Can settle an unknown outcome with evidence"),
+            ("correct_exportjob", "Can correct a recorded outcome"),
+        )
 
     def __str__(self) -> str:
         return str(self.id)

@@ -38,9 +38,7 @@ class TermsChange(StatementOwned):
 
     class Meta:
         db_table = "terms_changes"
-        constraints = (
-            models.UniqueConstraint(fields=("job", "version"), name="uq_terms_changes_job_version"),
-        )
+        constraints = (models.UniqueConstraint(fields=("job", "version"), name="uq_terms_changes_job_version"),)
 
     def __str__(self) -> str:
         return f"{self.job_id} v{self.version}"
@@ -57,9 +55,7 @@ class ExportRejection(StatementOwned):
 
     class Meta:
         db_table = "export_rejections"
-        constraints = (
-            models.UniqueConstraint(fields=("job", "version"), name="uq_export_rejections_job_version"),
-        )
+        constraints = (models.UniqueConstraint(fields=("job", "version"), name="uq_export_rejections_job_version"),)
 
     def __str__(self) -> str:
         return f"{self.job_id} v{self.version}"

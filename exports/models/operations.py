@@ -25,9 +25,7 @@ class Hold(models.Model):
     class Meta:
         db_table = "holds"
         indexes = (
-            models.Index(
-                fields=("destination", "tenant"), name="ix_x_holds_open", condition=models.Q(ended_at=None)
-            ),
+            models.Index(fields=("destination", "tenant"), name="ix_x_holds_open", condition=models.Q(ended_at=None)),
         )
 
     def __str__(self) -> str:

@@ -26,7 +26,6 @@ class Allow:
 
     contract_id: UUID
     contract: Contract
-    secret_id: UUID | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ class BuiltInPolicy:
 
 def allow_under(contract: DestinationContract) -> Allow:
     """Allow under this recorded contract version; ContractError passes through when it cannot be read."""
-    return Allow(contract.id, Contract.from_json(contract.terms), contract.secret_id)
+    return Allow(contract.id, Contract.from_json(contract.terms))
 
 
 def policy() -> Policy:

@@ -1,0 +1,106 @@
+"""A wake-up, from the message to the confirmed claim (reference: The Worker).
+
+The message is a hint: everything starts from the row. It is settled as soon as the row carries the work, or
+shows that there is none; a claim that could not be confirmed leaves it unsettled, to be delivered again.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, assert_never
+
+from django.db import close_old_connections
+
+from exports.conf import limits
+from exports.crashpoints import reach
+from exports.disposition import Disposition
+from exports.models import ExportJob
+from exports.states import Status
+from exports.worker import process
+from exports.worker.attempt import Attempt
+from exports.worker.policy import Allow, Hold, Reject, policy
+from exports.worker.writes import AttemptWrites, Claim
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from uuid import UUID
+
+    from exports.worker.drain import Drain
+    from exports.worker.process import WorkerProcess
+
+logger = logging.getLogger(__name__)
+
+
+def run_wake_up(job_id: UUID, settle_message: Callable[[], None], *, drain: Drain) -> Disposition:
+    """Take one wake-up as far as it goes; UNSETTLED asks for its redelivery."""
+    with _fresh_connection():
+        return WakeUp(job_id, settle_message, process.of_this_process(drain)).run()
+
+
+@contextmanager
+def _fresh_connection() -> Iterator[None]:
+    """Let no broken or too old connection of this pool thread into the work."""
+    close_old_connections()
+    try:
+        yield
+    finally:
+        close_old_connections()
+
+
+class WakeUp:
+    """One message for one job in one worker process."""
+
+    def __init__(self, job_id: UUID, settle_message: Callable[[], None], worker: WorkerProcess) -> None:
+        self.job_id = job_id
+        self.worker = worker
+        self._settle_message = settle_message
+
+    def run(self) -> Disposition:
+        """Find, ask policy, and act on its decision."""
+        if self.worker.drain.has_begun:
+            return Disposition.UNSETTLED
+        job = ExportJob.objects.using(self.worker.using).filter(id=self.job_id).first()
+        if job is None or job.status != Status.QUEUED:
+            return self._settled()
+        match policy().evaluate(job, self.worker.using):
+            case Allow() as allowed:
+                return self._attempt(job, allowed)
+            case Reject() as refused:
+                return self._reject(job, refused)
+            case Hold() as hold:
+                logger.info("export %s is held: %s", job.id, hold.reason)
+                return self._settled()
+            case never:
+                assert_never(never)
+
+    def _reject(self, job: ExportJob, refused: Reject) -> Disposition:
+        jobs = ExportJob.objects.db_manager(self.worker.using)
+        reach("reject.before")
+        jobs.reject(job_id=job.id, checked_version=job.version, reasons=refused.reasons)
+        reach("reject.after")
+        return self._settled()
+
+    def _attempt(self, job: ExportJob, allowed: Allow) -> Disposition:
+        attempt_id = uuid.uuid4()
+        worker = self.worker
+        writes = AttemptWrites(job.id, attempt_id, worker.worker_id, lambda: worker.drain.ends_at, worker.using)
+        sent_at = time.monotonic()
+        claim = writes.claim(
+            checked_version=job.version, contract_id=allowed.contract_id, lease_seconds=limits().lease_seconds
+        )
+        if claim is Claim.UNKNOWN:
+            return Disposition.UNSETTLED
+        disposition = self._settled()
+        if claim is Claim.CLAIMED:
+            Attempt(job, allowed, writes, worker).run(claimed_at=sent_at)
+        return disposition
+
+    def _settled(self) -> Disposition:
+        """Settle the message: from here on the row, not the message, carries the job."""
+        reach("settle.before")
+        self._settle_message()
+        reach("settle.after")
+        return Disposition.SETTLED
