@@ -27,9 +27,7 @@ def postgres_programs() -> Path:
 
 def valkey_server() -> Path:
     """Return the wheel's valkey-server for this system."""
-    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(
-        platform.machine().lower(), platform.machine().lower()
-    )
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
     system = platform.system().lower()
     if system == "darwin" and machine == "aarch64":
         machine = "arm64"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import redis
 
 from config.devstack import binaries, waiting
-from config.devstack.children import Child, Program
+from config.devstack.child import Child, Program
 from config.devstack.errors import DevstackError
 from config.devstack.passwords import write_private
 from config.devstack.ports import LOOPBACK
@@ -70,14 +70,10 @@ class Broker:
         password = self._home.passwords.of(_NAME)
         write_private(configuration, _CONFIGURATION.format(host=LOOPBACK, port=self.port, password=password))
         command = [str(binaries.valkey_server()), str(configuration)]
-        return self._home.children.start(
-            Program(_NAME, command, self._home.log(_NAME), directory=self._directory)
-        )
+        return self._home.children.start(Program(_NAME, command, self._home.log(_NAME), directory=self._directory))
 
     def _wait_until_answering(self, child: Child) -> bool:
-        waiting.until(
-            lambda: not child.running() or self._answers(), seconds=_START_SECONDS, check=self._home.check
-        )
+        waiting.until(lambda: not child.running() or self._answers(), seconds=_START_SECONDS, check=self._home.check)
         return child.running() and self._answers()
 
     def _answers(self) -> bool:

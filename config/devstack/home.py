@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+ENV = "env"
+"""The file in the directory that tells processes everything; there only once all of it is true."""
+
 NEEDED_BYTES = 300_000_000
 """What a first start writes (programs 45 MB, a fresh database 60 MB), with room for work."""
 
@@ -60,9 +63,19 @@ def open_home(directory: Path, *, check: Callable[[], None] = never) -> Home:
     directory = directory.resolve()
     _make(directory)
     lock = _lock(directory)
+    try:
+        return _prepare(directory, check, lock)
+    except BaseException:
+        lock.close()
+        raise
+
+
+def _prepare(directory: Path, check: Callable[[], None], lock: TextIO) -> Home:
+    """Bring the locked directory to the state of a first start: nothing runs, nothing stale is promised."""
     _refuse_full_disk(directory)
     for name in ("logs", "processes"):
         (directory / name).mkdir(mode=0o700, exist_ok=True)
+    (directory / ENV).unlink(missing_ok=True)
     children = Children(directory / "processes")
     children.stop_leftovers()
     passwords, ports = Passwords(directory / "passwords.json"), Ports(directory / "ports.json")
@@ -74,6 +87,8 @@ def _make(directory: Path) -> None:
 
     Root's is passable, because its database server is another account; every file in it is closed.
     """
+    if directory.exists() and not directory.is_dir():
+        raise DevstackError(f"{directory} is not a directory; choose another one.")
     if not directory.exists():
         directory.mkdir(parents=True)
         directory.chmod(0o711 if os.geteuid() == 0 else 0o700)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import asyncssh
 
 from config.devstack import waiting
-from config.devstack.children import Child, Program
+from config.devstack.child import Child, Program
 from config.devstack.errors import DevstackError
 from config.devstack.passwords import write_private
 from config.devstack.ports import LOOPBACK
@@ -115,9 +115,7 @@ class Partner:
         return self._home.children.start(Program(_NAME, command, self._home.log(_NAME), directory=PROJECT))
 
     def _wait_until_greeting(self, child: Child) -> bool:
-        waiting.until(
-            lambda: not child.running() or self._greets(), seconds=_START_SECONDS, check=self._home.check
-        )
+        waiting.until(lambda: not child.running() or self._greets(), seconds=_START_SECONDS, check=self._home.check)
         return child.running() and self._greets()
 
     def _greets(self) -> bool:

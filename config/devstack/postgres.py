@@ -11,7 +11,7 @@ import psycopg
 
 from config.devstack import binaries, identity, places, waiting
 from config.devstack.accounts import service_account
-from config.devstack.children import Child, Ending, Program
+from config.devstack.child import Child, Ending, Program
 from config.devstack.errors import DevstackError
 from config.devstack.passwords import write_private
 from config.devstack.ports import LOOPBACK
@@ -152,9 +152,7 @@ class Postgres:
         return self._home.children.start(program)
 
     def _wait_until_answering(self, child: Child) -> bool:
-        waiting.until(
-            lambda: not child.running() or self._answers(), seconds=_START_SECONDS, check=self._home.check
-        )
+        waiting.until(lambda: not child.running() or self._answers(), seconds=_START_SECONDS, check=self._home.check)
         return child.running() and self._answers()
 
     def _answers(self) -> bool:

@@ -1,0 +1,1 @@
+"""Commands that need no configuration: they start the servers the others need."""
