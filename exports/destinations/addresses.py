@@ -16,8 +16,7 @@ Network = IPv4Network | IPv6Network
 SocketAddress = tuple[str, int] | tuple[str, int, int, int]
 
 PRIVATE_NETWORKS: Final[tuple[Network, ...]] = tuple(
-    ip_network(each)
-    for each in ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
+    ip_network(each) for each in ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
 )
 """What a setting that allows private destinations allows: loopback and the private ranges, no more."""
 

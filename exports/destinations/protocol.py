@@ -73,16 +73,17 @@ class Session(Protocol):
     def publish(self, temporary: str, final: str, *, overwrite: bool) -> Answer:
         """Send the one publish request, without overwriting unless told. Never retried."""
 
-    def write_final(
-        self, source: Path, size: int, final: str, *, progress: Progress, abandon: Abandon
-    ) -> Answer:
+    def write_final(self, source: Path, size: int, final: str, *, progress: Progress, abandon: Abandon) -> Answer:
         """Create `final` exclusively and write it in place (a direct-write contract's publish)."""
 
     def remove(self, temporary: str) -> Answer:
         """Remove our own temporary name, exactly this one; already gone counts as accepted."""
 
-    def put(self, content: bytes, name: str) -> Answer:
+    def put(self, content: bytes, name: str, *, overwrite: bool) -> Answer:
         """Write a small companion file in the final directory, as carefully as the file itself."""
+
+    def set_deadline(self, seconds: float | None) -> None:
+        """Break the connection so many seconds from now, whatever it is doing then; None lifts the bound."""
 
     def healthy(self) -> bool:
         """Ask the server something harmless within a short bound; False means close it."""

@@ -16,7 +16,7 @@ from exports.verdicts.facts import (
     Start,
     start_of,
 )
-from exports.verdicts.judging import Verdict, judge, may_conclude, verdict_on
+from exports.verdicts.judging import Verdict, is_delivered, judge, may_conclude, verdict_on
 from exports.verdicts.reading import DEFINITE_REFUSALS, Case, facts_of
 from exports.verdicts.table import ROWS, row_for
 
@@ -35,6 +35,7 @@ __all__ = [
     "Start",
     "Verdict",
     "facts_of",
+    "is_delivered",
     "judge",
     "may_conclude",
     "row_for",

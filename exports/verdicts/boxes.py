@@ -1,5 +1,6 @@
 """Rows of the table of verdicts as boxes, and the sets of values that they are drawn with."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ class Row:
     publishing: frozenset[Publishing] = ANY_PUBLISHING
     aftermath: frozenset[Aftermath] = ANY_AFTERMATH
     word: frozenset[PartnerWord] = ANY_WORD
+    announced: frozenset[bool] = ANY_BOOL
     reply_is_proof: frozenset[bool] = ANY_BOOL
     consumes_at_once: frozenset[bool] = ANY_BOOL
     one_step: frozenset[bool] = ANY_BOOL
@@ -81,6 +83,13 @@ def unknown(name: str, reason: str, **box: Any) -> Row:
 def completed(name: str, proof: Proof, reason: str, **box: Any) -> Row:
     """Make a row that finds the delivery proven."""
     return Row(name, Conclusion.COMPLETED, proof, reason, **box)
+
+
+def delivered(name: str, proof: Proof, reason: str, **box: Any) -> Iterator[Row]:
+    """Make the pair of rows for a file that is proven to stand there: its companions stand there too, or not."""
+    yield completed(name, proof, reason, announced=YES, **box)
+    missing = "; but a file that must go along with it was not confirmed, so the partner may not know of it"
+    yield unknown(f"{name}, not announced", reason + missing, announced=NO, **box)
 
 
 def not_delivered(name: str, proof: Proof, reason: str, **box: Any) -> Row:

@@ -109,12 +109,16 @@ class PartnerWord(StrEnum):
 
 @dataclass(frozen=True)
 class Facts:
-    """One cell of the table. The last three come from the contract."""
+    """One cell of the table. The last three come from the contract.
+
+    `announced`: every companion file the contract asks for was accepted, or it asks for none.
+    """
 
     start: Start
     publishing: Publishing
     aftermath: Aftermath
     word: PartnerWord
+    announced: bool
     reply_is_proof: bool
     consumes_at_once: bool
     one_step: bool

@@ -31,6 +31,12 @@ def verdict_on(facts: Facts) -> Verdict:
     return Verdict(row.conclusion, row.proof, row.reason, row.name)
 
 
+def is_delivered(case: Case) -> bool:
+    """Whether the file itself is proven to stand there, so that its companions may announce it."""
+    facts = replace(facts_of(case), announced=True)
+    return verdict_on(facts).conclusion is Conclusion.COMPLETED
+
+
 def capped(verdict: Verdict, facts: Facts, contract: Contract, asker: Asker) -> Verdict:
     """Hold the verdict to what `asker` may conclude; beyond that the outcome stays unknown."""
     if verdict.conclusion is Conclusion.OUTCOME_UNKNOWN or may_conclude(verdict, facts, contract, asker):

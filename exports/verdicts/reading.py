@@ -12,6 +12,7 @@ from exports.evidence import (
     Acknowledged,
     Baseline,
     Bound,
+    CompanionAnswered,
     Evidence,
     ExpectedFile,
     Forbidden,
@@ -77,10 +78,18 @@ def facts_of(case: Case) -> Facts:
         publishing=publishing_of(case),
         aftermath=aftermath_of(case),
         word=word_of(case),
+        announced=_announced(case),
         reply_is_proof=case.contract.verification.publish_reply_is_proof,
         consumes_at_once=case.contract.consumes_at_once,
         one_step=case.contract.publishes_in_one_step,
     )
+
+
+def _announced(case: Case) -> bool:
+    accepted = {
+        each.name for each in case.evidence if isinstance(each, CompanionAnswered) and isinstance(each.answer, Accepted)
+    }
+    return {case.expected.name + each.suffix for each in case.contract.companions} <= accepted
 
 
 def before_of(case: Case) -> Before:

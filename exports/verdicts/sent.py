@@ -32,7 +32,7 @@ from exports.verdicts.boxes import (
     UNPROVEN,
     YES,
     Row,
-    completed,
+    delivered,
     not_delivered,
     unknown,
 )
@@ -42,7 +42,7 @@ from exports.verdicts.facts import Publishing
 def accepted() -> Iterator[Row]:
     """Rows of a request that the server answered with success."""
     box: dict[str, Any] = {"publishing": ACCEPTED, "word": OPEN}
-    yield completed(
+    yield from delivered(
         "accepted, hash",
         Proof.HASH,
         "the server published the file, and the hash of what stands there is ours",
@@ -50,7 +50,7 @@ def accepted() -> Iterator[Row]:
         aftermath=HASH,
         **box,
     )
-    yield completed(
+    yield from delivered(
         "accepted, listed",
         Proof.LISTING,
         "the server published the file under a name that was free, and it stands there with our size",
@@ -58,7 +58,7 @@ def accepted() -> Iterator[Row]:
         aftermath=FITTING,
         **box,
     )
-    yield completed(
+    yield from delivered(
         "accepted, reply is proof",
         Proof.PUBLISH_REPLY,
         "the server accepted the publish request, which the contract takes as proof",
@@ -75,7 +75,7 @@ def accepted() -> Iterator[Row]:
         reply_is_proof=NO,
         **box,
     )
-    yield completed(
+    yield from delivered(
         "accepted blind, reply is proof",
         Proof.PUBLISH_REPLY,
         "the server accepted the publish request without telling more, which the contract takes as proof",
@@ -129,7 +129,7 @@ def accepted() -> Iterator[Row]:
 
 def not_accepted() -> Iterator[Row]:
     """Rows common to everything that was not answered with success."""
-    yield completed(
+    yield from delivered(
         "hash without reply",
         Proof.HASH,
         "no acceptance was received, but the hash of what stands under the final name is ours",
@@ -171,7 +171,7 @@ def not_accepted() -> Iterator[Row]:
 
 def unanswered() -> Iterator[Row]:
     """Rows of a request whose answer is not known."""
-    yield completed(
+    yield from delivered(
         "unanswered, listed",
         Proof.LISTING,
         "the publish request was sent for a name that was free, and our file stands there with its size",
