@@ -103,7 +103,7 @@ def read_environment() -> Environment:
     env = FileAwareEnv(eager=False)
     role = env.str("EXPORT_ROLE", "api")
     urls = {name: env.str(variable, "") for name, variable in URL_VARIABLE.items()}
-    result = {
+    result: dict[str, Any] = {
         "role": role,
         "role_urls": {**urls, "reconciler": env.str("RECONCILIATION_DATABASE_URL", "")},
         "database_url": env.str("DATABASE_URL", "") or urls.get(role, ""),

@@ -40,16 +40,16 @@ class SettlingRequest(Request):
     After a redelivery two requests share an id, so the exact one is kept here rather than looked up.
     """
 
-    def on_accepted(self, pid: int, time_accepted: float) -> None:
+    def on_accepted(self, pid: Any, time_accepted: float) -> None:
         """Remember this request in the pool thread, just before the task's body runs there."""
         _in_this_thread.request = self
         super().on_accepted(pid, time_accepted)
 
 
-class WakeUpTask(Task):
+class WakeUpTask(Task[..., None]):
     """A task whose message is settled by the work itself, right after the confirmed claim."""
 
-    Request = SettlingRequest
+    Request = SettlingRequest  # type: ignore[assignment] # a class is as good as its path
     acks_late = True
     ignore_result = True
     typing = True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
 
 from django.conf import settings
 
@@ -39,4 +38,4 @@ class Limits:
 
 def limits() -> Limits:
     """Return the sealed settings of this process."""
-    return cast("Limits", settings.EXPORTS)
+    return settings.EXPORTS

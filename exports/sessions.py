@@ -66,7 +66,7 @@ def is_gone(old: Session | None, using: str) -> bool:
         return False
     if new.server_started != old.server_started:
         return True
-    parameters = {"pid": old.pid, "backend_start": old.backend_start, "wait_ms": END_WAIT_MS}
+    parameters: dict[str, Any] = {"pid": old.pid, "backend_start": old.backend_start, "wait_ms": END_WAIT_MS}
     with connection.cursor() as cursor:
         cursor.execute(END_SQL, parameters)
         row = cursor.fetchone()

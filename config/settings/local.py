@@ -7,7 +7,7 @@ from config.settings.base import EXPORTS
 
 SECURE_SSL_REDIRECT = False
 SECURE_HSTS_SECONDS = 0
-SECURE_PROXY_SSL_HEADER = None
+SECURE_PROXY_SSL_HEADER = None  # type: ignore[assignment] # the base sets one
 SESSION_COOKIE_SECURE = False
 CSRF_COOKIE_SECURE = False
 EXPORTS = replace(EXPORTS, allow_private_destinations=True)

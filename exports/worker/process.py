@@ -7,10 +7,13 @@ import secrets
 import socket
 from dataclasses import dataclass, field
 from functools import cache
+from typing import TYPE_CHECKING
 
-from exports.worker.drain import Drain
 from exports.worker.keeper import LeaseKeeper
 from exports.worker.watcher import StopWatcher
+
+if TYPE_CHECKING:
+    from exports.worker.drain import Drain
 
 
 def _own_name() -> str:

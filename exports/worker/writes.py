@@ -10,7 +10,6 @@ import time
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-
 from exports.boundary import settle
 from exports.crashpoints import reach
 from exports.models import ExportAttemptEvent, ExportJob
@@ -121,7 +120,7 @@ class AttemptWrites:
         return Authorization.LEASE_LAPSED
 
     def finish_stopped(self, stop_point: str) -> Terminal:
-        """Running → Stopped, where a stop request is recorded."""
+        """Move Running → Stopped, where a stop request is recorded."""
         return self._terminal(
             "stopped",
             Status.RUNNING,
@@ -132,7 +131,7 @@ class AttemptWrites:
         )
 
     def finish_failed(self, reason: FailureReason, detail: str | None) -> Terminal:
-        """Running → Failed with its code; nothing has left the process."""
+        """Move Running → Failed with its code; nothing has left the process."""
         return self._terminal(
             "failed",
             Status.RUNNING,
@@ -143,7 +142,7 @@ class AttemptWrites:
         )
 
     def finish_delivery(self, outcome: Status, reason: FailureReason | None, detail: str) -> Terminal:
-        """Delivering → Completed, Failed with its code, or OutcomeUnknown."""
+        """Move Delivering → Completed, Failed with its code, or OutcomeUnknown."""
         return self._terminal(
             "finished",
             Status.DELIVERING,

@@ -1,0 +1,1 @@
+"""The worker: from a wake-up to the attempt's last write."""

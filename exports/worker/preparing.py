@@ -1,0 +1,148 @@
+"""Everything before the irreversible boundary: build, connect, look, authorize; or record why not.
+
+Nothing here has left the process, so whatever ends it is settled by one conditional write: Stopped where a stop
+was requested, Failed where it cannot go on, the lease given back where it is nobody's fault. An attempt that has
+lost its lease, or cannot know, writes nothing to the row. The local file is deleted whatever ended it.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from exports.crashpoints import reach
+from exports.destinations.delivery import Order, check_name
+from exports.destinations.protocol import CouldNotConnect, Session
+from exports.errors import BuildStopped, ExportBuildException
+from exports.evidence import NotSent, NotSentReason, encode
+from exports.states import Authorization, FailureReason
+from exports.worker import partner
+from exports.worker.builder import ExportFile, build
+from exports.worker.delivering import order_of, status_of
+from exports.worker.stop import StopWhy
+
+if TYPE_CHECKING:
+    from exports.worker.attempt import Attempt
+
+logger = logging.getLogger(__name__)
+
+ENDS_FROM_RUNNING = frozenset({FailureReason.FINAL_NAME_OCCUPIED, FailureReason.ORIGINAL_DELIVERED})
+"""What an early look may conclude; nothing was sent, so the attempt ends from Running."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What cutoff 2 let pass: the file, the order to deliver it, and an open session to its destination."""
+
+    file: ExportFile
+    order: Order
+    session: Session
+
+
+def prepare(attempt: Attempt) -> Prepared | None:
+    """Return the file and session only if cutoff 2 is confirmed; otherwise record why not, where it can."""
+    file: ExportFile | None = None
+    prepared: Prepared | None = None
+    try:
+        file = _build(attempt)
+        prepared = _authorized(attempt, file)
+    except BuildStopped:
+        _end_stopped(attempt, "while building")
+    except ExportBuildException as error:
+        attempt.writes.finish_failed(FailureReason.BUILD_FAILED, str(error))
+    except CouldNotConnect as error:
+        _give_back(attempt, error)
+    finally:
+        if prepared is None:
+            attempt.lease.finish()
+            if file is not None:
+                file.delete()
+    return prepared
+
+
+def _build(attempt: Attempt) -> ExportFile:
+    reach("build.before")
+    file = build(
+        job_id=attempt.job.id,
+        attempt_id=attempt.writes.attempt_id,
+        tenant_id=attempt.job.tenant_id,
+        payload=attempt.contract.payload,
+        stop=attempt.stop,
+        using=attempt.worker.using,
+    )
+    reach("build.after")
+    return file
+
+
+def _authorized(attempt: Attempt, file: ExportFile) -> Prepared | None:
+    """Connect while a failure still costs nothing, then cross the boundary on that connection."""
+    session = partner.connect(attempt.contract, attempt.worker.using)
+    crossed = False
+    try:
+        order = order_of(attempt, file)
+        crossed = not _ended_early(attempt, order, session) and _cross(attempt, file)
+    finally:
+        if not crossed:
+            session.close()
+    return Prepared(file, order, session) if crossed else None
+
+
+def _ended_early(attempt: Attempt, order: Order, session: Session) -> bool:
+    """End an attempt whose final name is taken while a stop request can still win."""
+    found = check_name(session, order)
+    if found is None:
+        return False
+    _, reason = status_of(found.conclusion)
+    if reason not in ENDS_FROM_RUNNING:
+        return False  # nothing certain yet: the look after cutoff 2 is the recorded one
+    attempt.writes.finish_failed(reason, found.reason)
+    return True
+
+
+def _cross(attempt: Attempt, file: ExportFile) -> bool:
+    """Cutoff 2, with one renewal and one retry for a lease that only lapsed."""
+    if attempt.stop.is_set:
+        raise BuildStopped
+    word = _authorize(attempt, file)
+    if word is Authorization.LEASE_LAPSED and attempt.lease.renew_now(attempt.worker.using):
+        word = _authorize(attempt, file)
+    match word:
+        case Authorization.AUTHORIZED:
+            return True
+        case Authorization.STOP_RECORDED:
+            attempt.writes.finish_stopped("before delivery")
+        case Authorization.ORIGINAL_COMPLETED:
+            attempt.writes.finish_failed(FailureReason.ORIGINAL_DELIVERED, None)
+        case Authorization.LEASE_LAPSED | Authorization.NOT_OWNER | Authorization.UNKNOWN:
+            # The row says which side of cutoff 2 this attempt is on, and recovery reads it.
+            logger.warning("export %s was not authorized: %s", attempt.job.id, word)
+        case never:
+            assert_never(never)
+    return False
+
+
+def _authorize(attempt: Attempt, file: ExportFile) -> Authorization:
+    return attempt.writes.authorize(file, attempt.final_name, lease_until=attempt.lease.current_until)
+
+
+def _end_stopped(attempt: Attempt, stop_point: str) -> None:
+    """Record the end that the signal's reason allows; a lost lease allows none."""
+    match attempt.stop.why:
+        case StopWhy.STOP_REQUESTED:
+            attempt.writes.finish_stopped(stop_point)
+        case StopWhy.DRAINING:
+            attempt.lease.finish()
+            attempt.writes.return_lease()
+        case StopWhy.LEASE_LOST | None:
+            logger.info("attempt %s stopped without a write: %s", attempt.writes.attempt_id, attempt.stop.why)
+        case never:
+            assert_never(never)
+
+
+def _give_back(attempt: Attempt, error: CouldNotConnect) -> None:
+    """Nobody could be reached and nothing was sent: say so, and let recovery requeue it unburnt."""
+    logger.warning("export %s: %s", attempt.job.id, error)
+    attempt.writes.append(encode(NotSent(NotSentReason.COULD_NOT_CONNECT, error.words)))
+    attempt.lease.finish()
+    attempt.writes.return_lease()
