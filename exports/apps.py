@@ -1,7 +1,24 @@
 """The exports app."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from django.apps import AppConfig
-from django.db.backends.signals import connection_created
+from django.db import connections
+from django.db.models.signals import post_migrate
+
+
+def apply_grants(*, using: str, **_: Any) -> None:
+    """After a migration, give each login exactly its rights on the tables there now are (I7)."""
+    from exports import catalogue  # noqa: PLC0415 - only a migration needs it
+
+    connection = connections[using]
+    if connection.vendor != "postgresql":
+        return
+    connection.ensure_connection()
+    catalogue.warn_of_missing_roles(connection.connection)
+    catalogue.apply(connection.connection)
 
 
 class ExportsConfig(AppConfig):
@@ -10,7 +27,5 @@ class ExportsConfig(AppConfig):
     name = "exports"
 
     def ready(self) -> None:
-        """Record every database session, so that one whose answer was lost can be ended for certain."""
-        from exports import sessions  # noqa: PLC0415 - apps must be loaded first
-
-        connection_created.connect(sessions.remember, dispatch_uid="exports.sessions")
+        """Apply the grants whenever the tables may have changed."""
+        post_migrate.connect(apply_grants, sender=self, dispatch_uid="exports.apply_grants")

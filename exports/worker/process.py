@@ -23,9 +23,13 @@ def _own_name() -> str:
 
 @dataclass(frozen=True)
 class WorkerProcess:
-    """One process of role exports_worker. `worker_id` is what claimed_by and observed_by record."""
+    """One process of role exports_worker. `worker_id` is what claimed_by and observed_by record.
+
+    `alone`: it was started for one job, and shares its fate with no other.
+    """
 
     drain: Drain
+    alone: bool = False
     using: str = "default"
     worker_id: str = field(default_factory=_own_name)
     keeper: LeaseKeeper = field(init=False)
@@ -37,6 +41,6 @@ class WorkerProcess:
 
 
 @cache
-def of_this_process(drain: Drain) -> WorkerProcess:
+def of_this_process(drain: Drain, *, alone: bool) -> WorkerProcess:
     """Return the one worker this process is; made at the first wake-up, after any fork."""
-    return WorkerProcess(drain)
+    return WorkerProcess(drain, alone)

@@ -20,6 +20,7 @@ from exports.disposition import Disposition
 from exports.models import ExportJob
 from exports.states import Status
 from exports.worker import process
+from exports.worker.alone import ALONE_FROM_ATTEMPTS, run_alone
 from exports.worker.attempt import Attempt
 from exports.worker.policy import Allow, Hold, Reject, policy
 from exports.worker.writes import AttemptWrites, Claim
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def run_wake_up(job_id: UUID, settle_message: Callable[[], None], *, drain: Drain) -> Disposition:
+def run_wake_up(job_id: UUID, settle_message: Callable[[], None], *, drain: Drain, alone: bool = False) -> Disposition:
     """Take one wake-up as far as it goes; UNSETTLED asks for its redelivery."""
     with _fresh_connection():
-        return WakeUp(job_id, settle_message, process.of_this_process(drain)).run()
+        return WakeUp(job_id, settle_message, process.of_this_process(drain, alone=alone)).run()
 
 
 @contextmanager
@@ -84,6 +85,10 @@ class WakeUp:
         return self._settled()
 
     def _attempt(self, job: ExportJob, allowed: Allow) -> Disposition:
+        """Claim, settle, run; a job that has used up attempts does so in a process of its own."""
+        if job.attempt_count >= ALONE_FROM_ATTEMPTS and not self.worker.alone:
+            close_old_connections()
+            return run_alone(job.id, self._settle_message, self.worker.drain)
         attempt_id = uuid.uuid4()
         worker = self.worker
         writes = AttemptWrites(job.id, attempt_id, worker.worker_id, lambda: worker.drain.ends_at, worker.using)
