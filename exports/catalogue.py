@@ -17,7 +17,7 @@ from exports.grants import GRANTS, TABLES
 from exports.states import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from psycopg import Connection
 
@@ -65,13 +65,13 @@ class Differences:
 _ACTUAL: LiteralString = """
 WITH ours AS (
     SELECT c.oid, c.relname, c.relowner, c.relacl, 'TABLE' AS kind
-    FROM pg_class c WHERE c.relnamespace = %(schema)s::regnamespace AND c.relname = ANY(%(tables)s)
+    FROM pg_class c WHERE c.relnamespace = %(schema)s::text::regnamespace AND c.relname = ANY(%(tables)s)
     UNION ALL
     SELECT s.oid, s.relname, s.relowner, s.relacl, 'SEQUENCE'
     FROM pg_class c
     JOIN pg_depend d ON d.refobjid = c.oid AND d.refclassid = 'pg_class'::regclass AND d.classid = 'pg_class'::regclass
     JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
-    WHERE c.relnamespace = %(schema)s::regnamespace AND c.relname = ANY(%(tables)s)),
+    WHERE c.relnamespace = %(schema)s::text::regnamespace AND c.relname = ANY(%(tables)s)),
 held AS (
     SELECT a.grantee, o.kind, o.relname AS name, a.privilege_type, '' AS attname, a.is_grantable
     FROM ours o CROSS JOIN aclexplode(o.relacl) a WHERE a.grantee <> o.relowner
@@ -82,7 +82,7 @@ held AS (
     UNION ALL
     SELECT a.grantee, 'SCHEMA', n.nspname, a.privilege_type, '', a.is_grantable
     FROM pg_namespace n CROSS JOIN aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) a
-    WHERE n.nspname = %(schema)s AND a.grantee <> n.nspowner
+    WHERE n.nspname = %(schema)s::text AND a.grantee <> n.nspowner
       AND (a.grantee = 0 OR a.grantee::regrole::text = ANY(%(roles)s))
     UNION ALL
     SELECT a.grantee, 'DATABASE', d.datname, a.privilege_type, '', a.is_grantable
@@ -94,22 +94,27 @@ SELECT CASE h.grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(h.grantee) END, 
 FROM held h
 """
 _TABLES: LiteralString = """
-SELECT relname, pg_get_userbyid(relowner) FROM pg_class
-WHERE relnamespace = %(schema)s::regnamespace AND relname = ANY(%(tables)s)
+SELECT relname, pg_get_userbyid(relowner),
+       ARRAY(SELECT attname FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped)
+FROM pg_class c WHERE relnamespace = %(schema)s::text::regnamespace AND relname = ANY(%(tables)s)
 """
 _ROLES: LiteralString = "SELECT rolname FROM pg_roles WHERE rolname = ANY(%(roles)s)"
 _PARAMETERS = {"schema": SCHEMA, "tables": sorted(TABLES), "roles": [role.value for role in Role]}
 
 
-def _expand(role: Role, tables: frozenset[str]) -> Iterator[Privilege]:
+def _expand(role: Role, tables: Mapping[str, Collection[str]]) -> Iterator[Privilege]:
     for table, rights in GRANTS[role].items():
-        if table in tables:
-            for verb, columns in rights.items():
-                yield from (Privilege(role, TABLE_WORD, table, verb, column) for column in columns or ("",))
+        for verb, columns in rights.items():
+            wanted = columns or ("",)
+            there = {"", *tables.get(table, ())} if table in tables else set()
+            yield from (Privilege(role, TABLE_WORD, table, verb, name) for name in wanted if name in there)
 
 
-def expected(roles: Iterable[Role], tables: frozenset[str], database: str) -> frozenset[Privilege]:
-    """Return every right the statement gives to `roles` on the tables there are."""
+def expected(roles: Iterable[Role], tables: Mapping[str, Collection[str]], database: str) -> frozenset[Privilege]:
+    """Return every right the statement gives to `roles` on the tables and columns there are.
+
+    Between two migrations some of what is stated does not exist yet; its rights come with it.
+    """
     rights: set[Privilege] = set()
     for role in roles:
         rights |= {Privilege(role, SCHEMA_WORD, SCHEMA, "USAGE")}
@@ -130,18 +135,19 @@ def existing_roles(connection: Connection[Any]) -> frozenset[Role]:
 
 def differences(connection: Connection[Any]) -> Differences:
     """Compare catalogue and statement, for the roles and tables that exist."""
-    owners = dict(connection.execute(_TABLES, _PARAMETERS).fetchall())
-    wanted = expected(existing_roles(connection) & GRANTS.keys(), frozenset(owners), connection.info.dbname)
+    tables = connection.execute(_TABLES, _PARAMETERS).fetchall()
+    columns = {table: frozenset(names) for table, _, names in tables}
+    wanted = expected(existing_roles(connection) & GRANTS.keys(), columns, connection.info.dbname)
     found = actual(connection)
     return Differences(
         missing=wanted - found,
         excess=found - wanted,
-        foreign=frozenset(table for table, owner in owners.items() if owner != Role.OWNER),
+        foreign=frozenset(table for table, owner, _ in tables if owner != Role.OWNER),
     )
 
 
 def _ours(privilege: Privilege) -> bool:
-    return privilege.role == PUBLIC or privilege.role in set(Role)
+    return privilege.role == PUBLIC or privilege.role in GRANTS
 
 
 def _grouped(privileges: Iterable[Privilege]) -> Iterator[tuple[Privilege, list[str]]]:
@@ -156,9 +162,9 @@ def _command(pattern: LiteralString, privilege: Privilege, columns: list[str]) -
     if privilege.kind in {TABLE_WORD, SEQUENCE_WORD}:
         name = sql.Identifier(SCHEMA, privilege.name)
     return sql.SQL(pattern).format(
-        verb=sql.SQL(privilege.verb.removesuffix(" WITH GRANT OPTION")),  # type: ignore[arg-type] # the catalogue's or our own closed words
+        verb=sql.SQL(privilege.verb.removesuffix(" WITH GRANT OPTION")),  # the catalogue's or our own closed words
         columns=sql.SQL("({})").format(sql.SQL(", ").join(map(sql.Identifier, columns))) if columns else sql.SQL(""),
-        kind=sql.SQL(privilege.kind),  # type: ignore[arg-type] # one of four words above
+        kind=sql.SQL(privilege.kind),
         name=name,
         role=sql.SQL(PUBLIC) if privilege.role == PUBLIC else sql.Identifier(privilege.role),
     )

@@ -89,7 +89,7 @@ _API: dict[str, Rights] = {
     "creation_requests": _read_and("job_id tenant_id requested_by destination_id replaces_job_id"),
     "terms_changes": _read_and("job_id version from_destination_id to_destination_id changed_by reason"),
     "export_rejections": READ,
-    "destination_contracts": _read_and("id destination_id version terms secret_id reason created_by created_at"),
+    "destination_contracts": _read_and("id destination_id version terms reason created_by created_at"),
     # The console seals a credential and can never read it back.
     "destination_secrets": _read_only("id destination_id created_by created_at")
     | {Verb.INSERT: ("id", "destination_id", "ciphertext", "created_by", "created_at")},

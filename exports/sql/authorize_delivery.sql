@@ -12,22 +12,25 @@ original AS MATERIALIZED (
     SELECT o.status
     FROM locked JOIN export_jobs o ON o.tenant_id = locked.tenant_id AND o.id = locked.replaces_job_id
     FOR SHARE OF o),
+held AS MATERIALIZED (
+    SELECT locked.*, original.status AS original_status, clock_timestamp() AS judged_at
+    FROM locked LEFT JOIN original ON true),
 judged AS MATERIALIZED (
-    SELECT locked.id,
+    SELECT id, judged_at,
            CASE
-               WHEN locked.attempt_id IS DISTINCT FROM %(attempt_id)s::uuid THEN 'NotOwner'
-               WHEN locked.status <> 'Running' THEN 'NotOwner'
-               WHEN locked.stop_request_id IS NOT NULL THEN 'StopRecorded'
-               WHEN original.status = 'Completed' THEN 'OriginalCompleted'
-               WHEN locked.lease_expires_at > clock_timestamp() THEN 'Authorized'
+               WHEN attempt_id IS DISTINCT FROM %(attempt_id)s::uuid THEN 'NotOwner'
+               WHEN status <> 'Running' THEN 'NotOwner'
+               WHEN stop_request_id IS NOT NULL THEN 'StopRecorded'
+               WHEN original_status = 'Completed' THEN 'OriginalCompleted'
+               WHEN lease_expires_at > judged_at THEN 'Authorized'
                ELSE 'LeaseLapsed'
            END AS word
-    FROM locked LEFT JOIN original ON true),
+    FROM held),
 authorized AS (
     UPDATE export_jobs j
     SET status = 'Delivering',
         expected_file_name = %(final_name)s::text, expected_file_bytes = %(file_bytes)s::bigint,
-        expected_file_sha256 = %(file_sha256)s::bytea, delivery_authorized_at = clock_timestamp()
+        expected_file_sha256 = %(file_sha256)s::bytea, delivery_authorized_at = judged.judged_at
     FROM judged
     WHERE j.id = judged.id AND judged.word = 'Authorized'
     RETURNING j.id, j.attempt_id, j.delivery_authorized_at),
