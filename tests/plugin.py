@@ -99,9 +99,6 @@ def _provision(stack: Stack) -> None:
     """Make the roles as a deployment does; the owner may also create the test database."""
     with psycopg.connect(stack.postgres.url(), autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {environment.DATABASE}")
-    if not (PROJECT / "exports/management/commands/provision_roles.py").exists():
-        _bare_roles(stack)
-        return
     command = [sys.executable, "manage.py", "provision_roles"]
     done = subprocess.run(
         command, cwd=PROJECT, capture_output=True, text=True, check=False, timeout=_PROVISION_SECONDS
@@ -109,12 +106,4 @@ def _provision(stack: Stack) -> None:
     if done.returncode != 0:
         raise pytest.UsageError(f"provision_roles failed:\n{done.stdout}{done.stderr}")
     with psycopg.connect(stack.postgres.url(), autocommit=True) as connection:
-        connection.execute("ALTER ROLE exports_owner CREATEDB")
-
-
-def _bare_roles(stack: Stack) -> None:
-    with psycopg.connect(stack.postgres.url(), autocommit=True) as connection:
-        for role in environment.ROLE_OF_VARIABLE.values():
-            password = stack.home.passwords.of(role)
-            connection.execute(f"CREATE ROLE {role} LOGIN PASSWORD '{password}'")
         connection.execute("ALTER ROLE exports_owner CREATEDB")

@@ -19,6 +19,12 @@ def new_password() -> str:
     return secrets.token_hex(_BYTES)
 
 
+def short_password() -> str:
+    """Return a secret a person can type: 96 bits in groups of six."""
+    text = secrets.token_hex(12)
+    return "-".join(text[at : at + 6] for at in range(0, len(text), 6))
+
+
 def write_private(file: Path, text: str) -> None:
     """Replace `file` by `text`, readable by this account alone at every moment, whole or not at all."""
     draft = file.with_name(f".{file.name}.new")

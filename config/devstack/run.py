@@ -61,6 +61,11 @@ def watch(stack: Stack, signals: StopSignals) -> None:
     """Wait for a signal; raises DevstackError when one of the processes ends by itself."""
     while True:
         signals.check()
-        for name in stack.home.children.ended():
-            raise DevstackError(f"{name} ended by itself; {stack.home.log(name)} may say why.")
+        refuse_ended(stack)
         time.sleep(_LOOK_EVERY_SECONDS)
+
+
+def refuse_ended(stack: Stack) -> None:
+    """Raise DevstackError if a process has ended that nobody asked to."""
+    for name in stack.home.children.ended():
+        raise DevstackError(f"{name} ended by itself; {stack.home.log(name)} may say why.")

@@ -19,9 +19,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the directory."""
-        parser.add_argument(
-            "directory", type=Path, metavar="DIR", help="made if missing; a restart keeps its data"
-        )
+        parser.add_argument("directory", type=Path, metavar="DIR", help="made if missing; a restart keeps its data")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Serve until a signal; exit code 1 and one sentence when that is impossible."""

@@ -1,0 +1,66 @@
+"""Run a sample to its end and say whether it showed what it is made to show."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from config.devstack.demo.plan import CLIENT_OF
+from config.devstack.demo.samples import Mismatch
+from config.devstack.errors import DevstackError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from config.devstack.demo.samples import Row, Sample, Scene
+
+ENDED = frozenset({"Canceled", "Rejected", "Stopped", "Failed", "Completed", "OutcomeUnknown"})
+_LOOK_EVERY_SECONDS = 0.2  # each look is a request; a person does not notice more
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a sample."""
+
+    sample: Sample
+    export_id: str
+    status: str
+    seen: str
+    seconds: float
+    as_intended: bool
+
+
+def run_sample(sample: Sample, scene: Scene, check: Callable[[], None]) -> Outcome:
+    """Make the sample's export, wait for its end, judge it; refused requests are an outcome too."""
+    begun = time.monotonic()
+    before = scene.files_at(sample.destination)
+    try:
+        row = _at_its_end(sample, scene, check)
+    except DevstackError as error:
+        return Outcome(sample, "", "not made", str(error), time.monotonic() - begun, as_intended=False)
+    seen, as_intended = _judge(sample, row, before, scene.files_at(sample.destination))
+    return Outcome(sample, row["id"], row["status"], seen, time.monotonic() - begun, as_intended)
+
+
+def _at_its_end(sample: Sample, scene: Scene, check: Callable[[], None]) -> Row:
+    """Read the row until it has ended or the sample's time is over; return it as last read."""
+    api = scene.apis[CLIENT_OF[sample.tenant]]
+    row = sample.make(scene)
+    deadline = time.monotonic() + sample.within_seconds
+    while row["status"] not in ENDED and time.monotonic() < deadline:
+        check()
+        time.sleep(_LOOK_EVERY_SECONDS)
+        row = api.read(row["id"])
+    return row
+
+
+def _judge(sample: Sample, row: Row, before: dict[str, Path], after: dict[str, Path]) -> tuple[str, bool]:
+    if row["status"] != sample.status:
+        reason = row.get("failure_reason") or ""
+        return f"should be {sample.status} {reason}".rstrip(), False
+    try:
+        return sample.judge(row, before, after), True
+    except Mismatch as mismatch:
+        return str(mismatch), False
