@@ -81,9 +81,7 @@ def _interrupt(_number: int, _frame: FrameType | None) -> Any:
 def _forget_ambient_settings() -> None:
     """Drop what a developer's shell may have sourced: the tests' settings are theirs alone."""
     for name in list(os.environ):
-        if name.endswith("DATABASE_URL") or (
-            name.startswith("EXPORT_") and not name.startswith("EXPORT_TEST_")
-        ):
+        if name.endswith("DATABASE_URL") or (name.startswith("EXPORT_") and not name.startswith("EXPORT_TEST_")):
             del os.environ[name]
 
 
@@ -97,12 +95,8 @@ def _remove_leftovers() -> None:
 
 def _provision(stack: Stack) -> None:
     """Make the roles as a deployment does; the owner may also create the test database."""
-    with psycopg.connect(stack.postgres.url(), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {environment.DATABASE}")
     command = [sys.executable, "manage.py", "provision_roles"]
-    done = subprocess.run(
-        command, cwd=PROJECT, capture_output=True, text=True, check=False, timeout=_PROVISION_SECONDS
-    )
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False, timeout=_PROVISION_SECONDS)
     if done.returncode != 0:
         raise pytest.UsageError(f"provision_roles failed:\n{done.stdout}{done.stderr}")
     with psycopg.connect(stack.postgres.url(), autocommit=True) as connection:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import psycopg
-
 from config.devstack import waiting
 from config.devstack.child import PROCESS, Ending, Program
-from config.devstack.environment import DATABASE
 from config.devstack.errors import DevstackError
 from config.devstack.partner import PROJECT
 
@@ -24,7 +21,6 @@ _COMMAND_SECONDS = 300  # every migration on an empty database takes seconds; fi
 
 def provision(stack: Stack, values: Mapping[str, str]) -> None:
     """Make the database, the roles, the tables, and the grants on them; harmless when all exist."""
-    _create_database(stack)
     run_command(stack.home, values, "provision_roles")
     run_command(stack.home, values, "migrate", "--no-input")
     run_command(stack.home, values, "provision_roles")
@@ -51,13 +47,6 @@ def run_command(home: Home, values: Mapping[str, str], *command: str) -> str:
     if child.exit_code != 0:
         raise DevstackError(f"`manage.py {name}` failed: {_last_line(child.said())} ({home.log(name)})")
     return child.said()
-
-
-def _create_database(stack: Stack) -> None:
-    with psycopg.connect(stack.postgres.url(), autocommit=True) as connection:
-        found = connection.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE])
-        if found.fetchone() is None:
-            connection.execute(f"CREATE DATABASE {DATABASE}")
 
 
 def _last_line(text: str) -> str:

@@ -15,6 +15,10 @@ _ANSWER_SECONDS = 30  # far above any answer on loopback; below what a person wo
 _opener = request.build_opener(request.ProxyHandler({}))
 
 
+class Refused(DevstackError):  # noqa: N818 - an answer, not a fault
+    """The API answered, and not with what was asked for."""
+
+
 @dataclass(frozen=True)
 class Api:
     """The API at `address` for the holder of `token`."""
@@ -40,7 +44,7 @@ class Api:
         except error.HTTPError as refusal:
             with refusal:
                 words = refusal.read(500).decode(errors="replace")
-            raise DevstackError(f"{method} {path} was answered {refusal.code}: {words}") from refusal
+            raise Refused(f"{method} {path} was answered {refusal.code}: {words}") from refusal
 
 
 def answers(url: str) -> bool:

@@ -6,9 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from config.devstack.demo.api import Refused
 from config.devstack.demo.plan import CLIENT_OF
 from config.devstack.demo.samples import Mismatch
-from config.devstack.errors import DevstackError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ def run_sample(sample: Sample, scene: Scene, check: Callable[[], None]) -> Outco
     before = scene.files_at(sample.destination)
     try:
         row = _at_its_end(sample, scene, check)
-    except DevstackError as error:
+    except Refused as error:
         return Outcome(sample, "", "not made", str(error), time.monotonic() - begun, as_intended=False)
     seen, as_intended = _judge(sample, row, before, scene.files_at(sample.destination))
     return Outcome(sample, row["id"], row["status"], seen, time.monotonic() - begun, as_intended)

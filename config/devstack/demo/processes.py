@@ -42,7 +42,11 @@ def deployment(port: int) -> list[Process]:
     quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO")
     web = ("-m", "gunicorn", "config.wsgi", "--bind", f"{ports.LOOPBACK}:{port}", "--worker-class", "gthread")
     return [
-        Process("web", "api", (*web, "--threads", "8", "--graceful-timeout", "5", "--access-logfile", "-")),
+        Process(
+            "web",
+            "api",
+            (*web, "--threads", "8", "--graceful-timeout", "5", "--no-control-socket", "--access-logfile", "-"),
+        ),
         Process("dispatcher", "dispatcher", ("manage.py", "dispatch_outbox")),
         Process(
             "worker", "worker", (*celery, "worker", "-n", "exports@%h", "-Q", "exports,maintenance", "-c", "4", *quiet)

@@ -1,0 +1,1 @@
+"""What `manage.py seed_demo` puts into an empty database: made-up people, partners and contacts."""
