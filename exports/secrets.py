@@ -12,10 +12,12 @@ from typing import Final, Self
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
+from exports.errors import ExportError
+
 _LONGEST: Final = 65_536  # characters of one secret as JSON; the longest real one, a key, is below 20,000
 
 
-class SecretError(Exception):
+class SecretError(ExportError):
     """A secret could not be encrypted or read. The message never holds any part of it."""
 
 

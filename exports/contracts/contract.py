@@ -19,13 +19,14 @@ from exports.contracts.parts import (
     Retention,
     Verification,
 )
+from exports.errors import ExportError
 from exports.typed_json import Problems, from_plain, to_plain
 
 FORMAT: Final = 1
 """Version of the JSON form. A reader refuses a form it does not know instead of guessing."""
 
 
-class ContractError(ValueError):
+class ContractError(ExportError):
     """The JSON is no valid contract. `errors` maps field paths to what is wrong with them."""
 
     def __init__(self, errors: Problems) -> None:

@@ -161,9 +161,7 @@ class HostKey:
 
     def valid_at(self, now: datetime) -> bool:
         """Whether the key may be trusted at `now`."""
-        return (self.valid_from is None or self.valid_from <= now) and (
-            self.valid_to is None or now < self.valid_to
-        )
+        return (self.valid_from is None or self.valid_from <= now) and (self.valid_to is None or now < self.valid_to)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Final, Protocol, cast
 
 from exports.contracts import Contract, EndpointKind
 from exports.destinations.addresses import AddressPolicy
+from exports.errors import ExportError
 from exports.evidence import Answer, PublishForm, Sighting, UploadFailed
 from exports.secrets import Secret
 
@@ -114,7 +115,7 @@ class ConnectTrouble(StrEnum):
     PROTOCOL = "protocol"
 
 
-class CouldNotConnect(Exception):  # noqa: N818 - reads as what happened
+class CouldNotConnect(ExportError):  # noqa: N818 - reads as what happened
     """No session could be opened; `words` tell an operator what was seen and what to do about it."""
 
     def __init__(self, kind: ConnectTrouble, words: str) -> None:

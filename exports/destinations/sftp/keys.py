@@ -1,0 +1,103 @@
+"""Keys: which of a server's we trust, and how to load our own from stored text without leaking any of it."""
+
+import base64
+import hashlib
+import io
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+import paramiko
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+
+from exports.contracts import AuthMethod, HostKey
+from exports.destinations.protocol import ConnectTrouble, CouldNotConnect
+from exports.secrets import Secret
+
+_SIGNATURES: Final = {"ssh-rsa": ("rsa-sha2-512", "rsa-sha2-256")}
+"""Host key algorithms to ask for by key type: an RSA key proves itself with SHA-2 or not at all."""
+
+_CLASSES: Final = (
+    (rsa.RSAPrivateKey, paramiko.RSAKey),
+    (ed25519.Ed25519PrivateKey, paramiko.Ed25519Key),
+    (ec.EllipticCurvePrivateKey, paramiko.ECDSAKey),
+)
+
+
+def trusted_now(pinned: Sequence[HostKey]) -> tuple[HostKey, ...]:
+    """Return the pinned host keys that are valid now; CouldNotConnect when there is none."""
+    now = datetime.now(UTC)
+    valid = tuple(key for key in pinned if key.valid_at(now))
+    if not valid:
+        words = "no pinned host key of this contract is valid now; pin the server's current key"
+        raise CouldNotConnect(ConnectTrouble.NO_VALID_HOST_KEY, words)
+    return valid
+
+
+def algorithms(pinned: Sequence[HostKey]) -> tuple[str, ...]:
+    """Return the host key algorithms to negotiate: only those a pinned key can prove itself with."""
+    return tuple(dict.fromkeys(name for key in pinned for name in _SIGNATURES.get(key.type, (key.type,))))
+
+
+def fingerprint(blob: bytes) -> str:
+    """Return a public key's fingerprint as ssh-keygen prints it."""
+    return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
+
+
+def require_pinned(pinned: Sequence[HostKey], proven: paramiko.PKey) -> str:
+    """Return the fingerprint of the key the server proved, or refuse it when it is not pinned."""
+    blob = proven.asbytes()
+    if any(key.blob == blob for key in pinned):
+        return fingerprint(blob)
+    words = (
+        f"the server proved itself with {proven.get_name()} {fingerprint(blob)}, but pinned are "
+        + ", ".join(f"{key.type} {fingerprint(key.blob)}" for key in pinned)
+        + "; ask the partner whether the key was changed before pinning the new one"
+    )
+    raise CouldNotConnect(ConnectTrouble.HOST_KEY_CHANGED, words)
+
+
+def private_key(secret: Secret, method: AuthMethod) -> paramiko.PKey:
+    """Load our own key from its stored text. Errors say what is wrong and contain nothing of it."""
+    key = _loaded(secret)
+    if method is AuthMethod.CERTIFICATE:
+        _certify(key, secret.certificate)
+    return key
+
+
+def _loaded(secret: Secret) -> paramiko.PKey:
+    passphrase = secret.passphrase or None
+    parsed = _parsed(secret.private_key.encode(), passphrase.encode() if passphrase else None)
+    for kind, cls in _CLASSES:
+        if isinstance(parsed, kind):
+            try:
+                return cls.from_private_key(io.StringIO(secret.private_key), passphrase)
+            except (paramiko.SSHException, ValueError):
+                # `from None`: the key's text is in the frames of the original error.
+                raise _unusable("the stored private key could not be loaded") from None
+    raise _unusable("the stored private key is of a kind that is not supported (RSA, Ed25519 and ECDSA are)")
+
+
+def _parsed(text: bytes, passphrase: bytes | None) -> object:
+    for load in (serialization.load_ssh_private_key, serialization.load_pem_private_key):
+        try:
+            return load(text, passphrase)
+        except TypeError:
+            words = "has no passphrase" if passphrase else "needs its passphrase"
+            raise _unusable(f"the stored private key {words}") from None
+        except (ValueError, UnsupportedAlgorithm):
+            continue
+    raise _unusable("the stored private key is unreadable, or its passphrase is wrong")
+
+
+def _certify(key: paramiko.PKey, certificate: str) -> None:
+    try:
+        key.load_certificate(certificate)
+    except (ValueError, paramiko.SSHException):
+        raise _unusable("the stored certificate does not belong to the stored private key") from None
+
+
+def _unusable(words: str) -> CouldNotConnect:
+    return CouldNotConnect(ConnectTrouble.SECRET_UNUSABLE, words)
