@@ -83,10 +83,11 @@ def publish(wake_ups: Sequence[tuple[UUID, UUID]], producer: Any) -> None:
     Returns only when the broker has accepted all of them; any exception means that each may or may not have
     arrived, so none may be marked. A message's id is its outbox row's.
     """
-    task = current_app.tasks[RUN_EXPORT]
     with producer.batch():
         for message_id, job_id in wake_ups:
-            task.apply_async(
+            # By name: a dispatcher needs no worker code, and no SSH library, in its memory.
+            current_app.send_task(
+                RUN_EXPORT,
                 args=(str(job_id),),
                 task_id=str(message_id),
                 queue=EXPORTS_QUEUE,
