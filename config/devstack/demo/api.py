@@ -28,23 +28,33 @@ class Api:
 
     def create(self, destination_id: str) -> dict[str, Any]:
         """Ask for an export to a destination; return its row."""
-        return self._call("POST", "exports/", {"destination_id": destination_id})
+        return self._call("POST", f"{self.address}/api/v1/exports/", {"destination_id": destination_id})
 
     def read(self, export_id: str) -> dict[str, Any]:
         """Return an export's row as it is now."""
-        return self._call("GET", f"exports/{export_id}/")
+        return self._call("GET", f"{self.address}/api/v1/exports/{export_id}/")
 
-    def _call(self, method: str, path: str, body: dict[str, str] | None = None) -> dict[str, Any]:
+    def all_to(self, destination_id: str) -> list[dict[str, Any]]:
+        """Return the rows of all exports to a destination, newest first, page by page."""
+        rows: list[dict[str, Any]] = []
+        following: str | None = f"{self.address}/api/v1/exports/?destination={destination_id}&page_size=200"
+        while following:
+            page = self._call("GET", following)
+            rows += page["results"]
+            following = page["next"]
+        return rows
+
+    def _call(self, method: str, url: str, body: dict[str, str] | None = None) -> dict[str, Any]:
         headers = {"Authorization": f"Token {self.token}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
-        asked = request.Request(f"{self.address}/api/v1/{path}", data, headers, method=method)  # noqa: S310 - http on loopback
+        asked = request.Request(url, data, headers, method=method)  # noqa: S310 - http on loopback
         try:
             with _opener.open(asked, timeout=_ANSWER_SECONDS) as answer:
                 return dict(json.load(answer))
         except error.HTTPError as refusal:
             with refusal:
                 words = refusal.read(500).decode(errors="replace")
-            raise Refused(f"{method} {path} was answered {refusal.code}: {words}") from refusal
+            raise Refused(f"{method} {url} was answered {refusal.code}: {words}") from refusal
 
 
 def answers(url: str) -> bool:

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from config.devstack.demo.api import Refused
-from config.devstack.demo.plan import CLIENT_OF
 from config.devstack.demo.samples import Mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from config.devstack.demo.samples import Row, Sample, Scene
 
@@ -35,32 +33,29 @@ class Outcome:
 def run_sample(sample: Sample, scene: Scene, check: Callable[[], None]) -> Outcome:
     """Make the sample's export, wait for its end, judge it; refused requests are an outcome too."""
     begun = time.monotonic()
-    before = scene.files_at(sample.destination)
     try:
         row = _at_its_end(sample, scene, check)
+        seen, as_intended = _judge(sample, scene, row)
     except Refused as error:
-        return Outcome(sample, "", "not made", str(error), time.monotonic() - begun, as_intended=False)
-    seen, as_intended = _judge(sample, row, before, scene.files_at(sample.destination))
+        return Outcome(sample, "", "refused", str(error), time.monotonic() - begun, as_intended=False)
     return Outcome(sample, row["id"], row["status"], seen, time.monotonic() - begun, as_intended)
 
 
 def _at_its_end(sample: Sample, scene: Scene, check: Callable[[], None]) -> Row:
     """Read the row until it has ended or the sample's time is over; return it as last read."""
-    api = scene.apis[CLIENT_OF[sample.tenant]]
     row = sample.make(scene)
     deadline = time.monotonic() + sample.within_seconds
     while row["status"] not in ENDED and time.monotonic() < deadline:
         check()
         time.sleep(_LOOK_EVERY_SECONDS)
-        row = api.read(row["id"])
+        row = sample.api(scene).read(row["id"])
     return row
 
 
-def _judge(sample: Sample, row: Row, before: dict[str, Path], after: dict[str, Path]) -> tuple[str, bool]:
+def _judge(sample: Sample, scene: Scene, row: Row) -> tuple[str, bool]:
     if row["status"] != sample.status:
-        reason = row.get("failure_reason") or ""
-        return f"should be {sample.status} {reason}".rstrip(), False
+        return f"should be {sample.status}; {row['failure_reason'] or 'no failure recorded'}", False
     try:
-        return sample.judge(row, before, after), True
+        return sample.judge(row, *sample.look(scene)), True
     except Mismatch as mismatch:
         return str(mismatch), False

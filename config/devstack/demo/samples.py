@@ -15,62 +15,78 @@ if TYPE_CHECKING:
     from config.devstack.demo.api import Api
 
 Row = dict[str, Any]
+Files = dict[str, "Path"]
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What a sample is made with: the API by tenant, the seeded destinations, the partner's directories."""
+    """What a sample is made with: the API by client, the seeded destinations, the partner's directories."""
 
     apis: dict[str, Api]
     destination_ids: dict[str, str]
     partner_files: Path
-
-    def files_at(self, destination: str) -> dict[str, Path]:
-        """Return what lies in a destination's directory at the partner, by name."""
-        return {file.name: file for file in (self.partner_files / ACCOUNT_OF[destination]).iterdir()}
 
 
 @dataclass(frozen=True)
 class Sample:
     """One export: how it is made, the status it must reach, and what must then lie at the partner.
 
-    `judge` gets the final row and the partner's files before and after; it returns what it saw and raises
-    Mismatch if that is not what the sample is made to show.
+    `judge` gets the final row, what lies in the destination's directory at the partner, and the rows of all
+    exports to it; it returns what it saw and raises Mismatch if that is not what the sample is made to show.
     """
 
     name: str
     tenant: str
     destination: str
     status: str
-    judge: Callable[[Row, dict[str, Path], dict[str, Path]], str]
+    judge: Callable[[Row, Files, list[Row]], str]
     within_seconds: float = 60  # the first export of a process takes two or three
 
     def make(self, scene: Scene) -> Row:
         """Ask for the export over REST; return its row."""
-        return scene.apis[CLIENT_OF[self.tenant]].create(scene.destination_ids[self.destination])
+        return self.api(scene).create(scene.destination_ids[self.destination])
+
+    def api(self, scene: Scene) -> Api:
+        """Return the API as the tenant's client system sees it."""
+        return scene.apis[CLIENT_OF[self.tenant]]
+
+    def look(self, scene: Scene) -> tuple[Files, list[Row]]:
+        """Return what lies at the partner, by name, and the rows of all exports to it."""
+        directory = scene.partner_files / ACCOUNT_OF[self.destination]
+        files = {file.name: file for file in directory.iterdir()}
+        return files, self.api(scene).all_to(scene.destination_ids[self.destination])
 
 
 class Mismatch(Exception):  # noqa: N818 - a finding of the demo, shown in its table
     """What was found is not what the sample is made to show."""
 
 
-def exactly_one_file_with_the_recorded_hash(row: Row, before: dict[str, Path], after: dict[str, Path]) -> str:
-    """Demand that nothing came but the file of the row, and that its bytes are those recorded at cutoff 2."""
-    came = sorted(after.keys() - before.keys())
-    if came != [row["expected_file_name"]]:
-        raise Mismatch(f"expected {row['expected_file_name']} at the partner, found {came or 'nothing'}")
-    content = after[came[0]].read_bytes()
-    found = hashlib.sha256(content).hexdigest()
-    if (found, len(content)) != (row["expected_file_sha256"], row["expected_file_bytes"]):
-        raise Mismatch(f"the file at the partner is not the one recorded: SHA-256 {found}, {len(content)} bytes")
-    return f"{came[0]}, {len(content):,} bytes, SHA-256 {found[:16]}… as recorded"
+def exactly_one_file_with_the_recorded_hash(row: Row, files: Files, rows: list[Row]) -> str:
+    """Demand the file of the row and no other trace of it, its bytes those recorded at cutoff 2."""
+    name = row["expected_file_name"]
+    _refuse_strangers(files, rows)
+    if (found := [file for file in files if name in file]) != [name]:
+        raise Mismatch(f"expected {name} at the partner, found {found or 'nothing'}")
+    content = files[name].read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    if (digest, len(content)) != (row["expected_file_sha256"], row["expected_file_bytes"]):
+        raise Mismatch(f"the file at the partner is not the one recorded: {len(content)} bytes, {digest}")
+    return f"{name}\n{len(content):,} bytes, SHA-256 {digest[:16]}… as recorded"
 
 
-def nothing_sent(_row: Row, before: dict[str, Path], after: dict[str, Path]) -> str:
-    """Demand that nothing came."""
-    if came := sorted(after.keys() - before.keys()):
-        raise Mismatch(f"nothing should have been sent, found {came}")
+def nothing_sent(row: Row, files: Files, rows: list[Row]) -> str:
+    """Demand that the export has left no trace at the partner."""
+    _refuse_strangers(files, rows)
+    if found := [file for file in files if row["delivery_key"] in file]:
+        raise Mismatch(f"nothing should have been sent, found {found}")
     return "nothing was sent"
+
+
+def _refuse_strangers(files: Files, rows: list[Row]) -> None:
+    """Demand that everything at the partner is the file, or an interrupted part, of an export that has a row."""
+    names = [row["expected_file_name"] for row in rows if row["expected_file_name"]]
+    if strangers := [file for file in files if not any(name in file for name in names)]:
+        raise Mismatch(f"nobody sent {strangers}")
 
 
 SAMPLES: tuple[Sample, ...] = (
