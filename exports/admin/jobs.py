@@ -1,0 +1,140 @@
+"""Exports: the list, and the page of one with its whole history and its verbs."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.views.decorators.http import require_safe
+
+from exports.access import actor_name
+from exports.admin.base import ConsoleAdmin, reach
+from exports.admin.facts import facts_of
+from exports.admin.filters import DestinationFilter, StatusFilter, TenantFilter
+from exports.admin.formats import moment
+from exports.admin.timeline import timeline_of
+from exports.admin.verbs import Verb, offered_to, panels, verbs
+from exports.admin.words import Known, words_of
+from exports.models import CancellationRequest, ExportJob
+from exports.queries import jobs
+from exports.queries.history import contracts_of, history_of
+from exports.queries.holds import held_of
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from django.http import HttpRequest
+    from django.http.response import HttpResponseBase
+    from django.urls import URLPattern
+    from django.utils.safestring import SafeString
+
+    from exports.queries.history import History
+
+
+class ExportJobAdmin(ConsoleAdmin):
+    """Answers where the export is that the partner calls about, whether it can be stopped, and whether it left."""
+
+    keyset = jobs.NEWEST_FIRST
+    list_display = ("number", "state", "tenant", "destination", "attempt_count", "created_by", "created")
+    list_filter = (StatusFilter, TenantFilter, DestinationFilter)
+    list_select_related = ("tenant", "destination")
+    search_fields = ("id",)
+    search_help_text = "An export's id, a delivery key, a final name, a cancellation's or a wake-up's id."
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Find what a pasted text means, each by an index; nothing is scanned."""
+        term = search_term.strip()
+        return (jobs.search(queryset, term, reach(request)) if term else queryset), False
+
+    def prepare(self, request: HttpRequest, rows: list[Any]) -> list[Any]:  # noqa: ARG002 - the hook's signature
+        """Give each row of a page its words, with one query for holds and one for stop requests."""
+        held = held_of(rows)
+        asked = [row.stop_request_id for row in rows if row.stop_request_id]
+        clicks = CancellationRequest.objects.filter(id__in=asked, tenant_id__in={row.tenant_id for row in rows})
+        stops = {(click.tenant_id, click.id): click for click in clicks} if asked else {}
+        for row in rows:
+            known = Known(held=held.get(row.id), stop=stops.get((row.tenant_id, row.stop_request_id)))
+            row.words = words_of(row, known)
+        return rows
+
+    @admin.display(description="export")
+    def number(self, job: ExportJob) -> SafeString:
+        """Show the id whole: it is what partners and logs name."""
+        return format_html('<span class="id">{}</span>', job.id)
+
+    @admin.display(description="state")
+    def state(self, job: Any) -> SafeString:
+        """Show mark and sentence."""
+        return format_html("{}", job.words)
+
+    @admin.display(description="created")
+    def created(self, job: ExportJob) -> SafeString:
+        """Show how long ago, with the exact time."""
+        return format_html("{}", moment(job.created_at))
+
+    def get_urls(self) -> list[URLPattern]:
+        """Return the list, the page of one export, and a screen for each verb."""
+        view, site = self.admin_site.admin_view, self.admin_site
+        screens = [
+            path(
+                f"<str:job_id>/{verb.name}/",
+                view(partial(self.verb_view, verb=verb)),
+                name=f"exports_exportjob_{verb.name}",
+            )
+            for verb in verbs()
+        ]
+        assert site is not None  # noqa: S101 - a ModelAdmin is always made by its site
+        return [
+            path("", view(self.changelist_view), name="exports_exportjob_changelist"),
+            *screens,
+            path("<str:job_id>/change/", view(require_safe(self.job_view)), name="exports_exportjob_change"),
+        ]
+
+    def find(self, request: HttpRequest, job_id: str) -> ExportJob:
+        """Return the export; raise Http404 for a malformed, missing or foreign one, PermissionDenied without view."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        job = jobs.find(reach(request), jobs.as_uuid(job_id), actor=actor_name(request.user))
+        if job is None:
+            raise Http404
+        return job
+
+    def verb_view(self, request: HttpRequest, job_id: str, *, verb: Verb) -> HttpResponseBase:
+        """Show a verb's screen for one export, to whoever may see the one and use the other."""
+        job = self.find(request, job_id)
+        if not verb.allowed(request):
+            raise PermissionDenied
+        return verb.view(request, job)
+
+    def job_view(self, request: HttpRequest, job_id: str) -> TemplateResponse:
+        """Show one export: what is known, what happens next, what can be done, and everything that happened."""
+        job = self.find(request, job_id)
+        history = history_of(job)
+        return TemplateResponse(request, "admin/exports/exportjob/job.html", self._context(request, job, history))
+
+    def _context(self, request: HttpRequest, job: ExportJob, history: History) -> dict[str, Any]:
+        now, contracts = timezone.now(), contracts_of(history)
+        contributed = [(panel.template, panel.context(request, history)) for panel in panels()]
+        return {
+            **self.admin_site.each_context(request),
+            "title": f"Export {job.id}",
+            "opts": self.opts,
+            "job": job,
+            "facts": facts_of(history, held_of([job]).get(job.id), now),
+            "timeline": timeline_of(history, contracts, now),
+            "family": [(relative, words_of(relative, Known())) for relative in history.family],
+            "verbs": [(verb, self._screen(verb, job)) for verb in offered_to(request, job)],
+            "panels": [(template, context) for template, context in contributed if context is not None],
+        }
+
+    def _screen(self, verb: Verb, job: ExportJob) -> str:
+        name = f"{self.admin_site.name}:exports_exportjob_{verb.name}"
+        return reverse(name, args=[job.id])

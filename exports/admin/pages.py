@@ -1,0 +1,29 @@
+"""Which table has which page in the console."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exports import models
+from exports.admin import directory, records
+from exports.admin.jobs import ExportJobAdmin
+
+if TYPE_CHECKING:
+    from django.db.models import Model
+
+    from exports.admin.base import ConsoleAdmin
+
+
+def pages() -> dict[type[Model], type[ConsoleAdmin]]:
+    """Return the pages by table. Those with composite keys have none: Django's admin cannot show them."""
+    return {
+        models.ExportJob: ExportJobAdmin,
+        models.ExportAttemptEvent: records.ExportAttemptEventAdmin,
+        models.OutboxMessage: records.OutboxMessageAdmin,
+        models.Destination: directory.DestinationAdmin,
+        models.DestinationContract: directory.DestinationContractAdmin,
+        models.Hold: directory.HoldAdmin,
+        models.Tenant: directory.TenantAdmin,
+        models.Client: directory.ClientAdmin,
+        models.Membership: directory.MembershipAdmin,
+    }

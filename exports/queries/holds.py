@@ -1,0 +1,77 @@
+"""Why a queued export waits without a wake-up (I5): the open holds, found for a whole page at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Q
+
+from exports.models import Hold
+from exports.models.base import ClockTimestamp
+from exports.states import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+    from uuid import UUID
+
+    from exports.models import ExportJob
+
+
+class Scope(StrEnum):
+    """How much a hold holds."""
+
+    DESTINATION = "destination"
+    TENANT = "tenant"
+    EVERYTHING = "everything"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A queued export's hold: how much it covers, why, by whom, since when, and until when if that is known."""
+
+    scope: Scope
+    reason: str
+    created_by: str
+    since: datetime
+    until: datetime | None
+
+
+def held_of(jobs: Iterable[ExportJob]) -> dict[UUID, Held]:
+    """Return the hold of each queued export that has one, in one query for all of them.
+
+    Where several apply, the narrowest is named: it is the one that somebody who asks can do most about.
+    """
+    queued = [job for job in jobs if job.status == Status.QUEUED]
+    if not queued:
+        return {}
+    holds = list(_open_holds(queued))
+    found = ((job.id, _narrowest(job, holds)) for job in queued)
+    return {job_id: _as_held(hold) for job_id, hold in found if hold is not None}
+
+
+def _open_holds(jobs: list[ExportJob]) -> Any:
+    everything = Q(destination=None, tenant=None)
+    destinations = Q(destination_id__in={job.destination_id for job in jobs})
+    tenants = Q(tenant_id__in={job.tenant_id for job in jobs}, destination=None)
+    still = Q(until=None) | Q(until__gt=ClockTimestamp())
+    return Hold.objects.filter(everything | destinations | tenants, still, ended_at=None)
+
+
+def _narrowest(job: ExportJob, holds: list[Hold]) -> Hold | None:
+    for applies in (
+        lambda hold: hold.destination_id == job.destination_id,
+        lambda hold: hold.destination_id is None and hold.tenant_id == job.tenant_id,
+        lambda hold: hold.destination_id is None and hold.tenant_id is None,
+    ):
+        applying = [hold for hold in holds if applies(hold)]
+        if applying:
+            return min(applying, key=lambda hold: hold.created_at)
+    return None
+
+
+def _as_held(hold: Hold) -> Held:
+    scope = Scope.DESTINATION if hold.destination_id else Scope.TENANT if hold.tenant_id else Scope.EVERYTHING
+    return Held(scope, hold.reason, hold.created_by, hold.created_at, hold.until)
