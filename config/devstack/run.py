@@ -10,11 +10,12 @@ from config.devstack.errors import DevstackError, Interrupted, explain
 from config.devstack.home import ENV
 from config.devstack.provision import provision
 from config.devstack.stack import Stack
-from config.devstack.waiting import StopSignals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from config.devstack.waiting import StopSignals
 
 SETTINGS = "config.settings.local"
 PARTNER = "partner"
@@ -23,21 +24,19 @@ PARTNER = "partner"
 _LOOK_EVERY_SECONDS = 0.2  # how soon a signal or a dead server is noticed
 
 
-def guarded(work: Callable[[StopSignals], None]) -> None:
-    """Run `work` with signals as requests to stop; every expected failure becomes a DevstackError."""
-    signals = StopSignals()
-    signals.install()
+def guarded(work: Callable[[], None]) -> None:
+    """Run `work`, which a request to stop may end; every expected failure becomes a DevstackError."""
     try:
-        work(signals)
+        work()
     except Interrupted:
         return
     except OSError as error:
         raise DevstackError(explain(error)) from error
 
 
-def run(directory: Path, report: Callable[[str], None]) -> None:
+def run(directory: Path, report: Callable[[str], None], signals: StopSignals) -> None:
     """Serve in `directory` until a signal; raises DevstackError if that cannot go on."""
-    guarded(lambda signals: _serve(directory, report, signals))
+    guarded(lambda: _serve(directory, report, signals))
 
 
 def _serve(directory: Path, report: Callable[[str], None], signals: StopSignals) -> None:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from config.devstack.errors import DevstackError
 from config.devstack.run import guarded, watch
 from config.devstack.stack import Stack
-
-if TYPE_CHECKING:
-    from config.devstack.waiting import StopSignals
+from config.devstack.waiting import StopSignals
 
 
 def _serve(signals: StopSignals) -> None:
@@ -23,8 +20,10 @@ def _serve(signals: StopSignals) -> None:
 
 def main() -> None:
     """Say `ready` when all three answer; one sentence and exit code 1 if they cannot."""
+    signals = StopSignals()
+    signals.install()
     try:
-        guarded(_serve)
+        guarded(lambda: _serve(signals))
     except DevstackError as error:
         sys.exit(str(error))
 

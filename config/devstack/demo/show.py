@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     Report = Callable[[str], None]
 
 
-def run(directory: Path, report: Report, *, once: bool) -> bool:
+def run(directory: Path, report: Report, signals: StopSignals, *, once: bool) -> bool:
     """Show everything in `directory`; return whether each sample came out as intended.
 
     With `once` it ends after the table, else it serves until a signal. A signal before the table is False.
     """
     outcomes: list[Outcome] = []
 
-    def work(signals: StopSignals) -> None:
+    def work() -> None:
         with Stack(directory, check=signals.check, report=report) as stack:
             outcomes.extend(_show(stack, report))
             if not once:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from config.devstack.errors import DevstackError
+from config.devstack.waiting import StopSignals
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
@@ -24,12 +27,13 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Run it; exit code 1 and one sentence when it cannot be shown, or not as intended."""
-        from config.devstack.errors import DevstackError  # noqa: PLC0415 - the servers are optional packages
-
+        # Signals first: a Ctrl-C during the imports below is then a request too. These two need no package.
+        signals = StopSignals()
+        signals.install()
         try:
-            from config.devstack.demo.show import run  # noqa: PLC0415 - the same
+            from config.devstack.demo.show import run  # noqa: PLC0415 - the servers are optional packages
 
-            as_intended = run(options["directory"], self._report, once=options["once"])
+            as_intended = run(options["directory"], self._report, signals, once=options["once"])
         except DevstackError as error:
             raise CommandError(str(error)) from error
         except ImportError as error:

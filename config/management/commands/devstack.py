@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from config.devstack.errors import DevstackError
+from config.devstack.waiting import StopSignals
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
@@ -23,12 +26,13 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Serve until a signal; exit code 1 and one sentence when that is impossible."""
-        from config.devstack.errors import DevstackError  # noqa: PLC0415 - the servers are optional packages
-
+        # Signals first: a Ctrl-C during the imports below is then a request too. These two need no package.
+        signals = StopSignals()
+        signals.install()
         try:
-            from config.devstack.run import run  # noqa: PLC0415 - the same
+            from config.devstack.run import run  # noqa: PLC0415 - the servers are optional packages
 
-            run(options["directory"], self._report)
+            run(options["directory"], self._report, signals)
         except DevstackError as error:
             raise CommandError(str(error)) from error
         except ImportError as error:
