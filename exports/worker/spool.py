@@ -13,7 +13,6 @@ import re
 import stat
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 from uuid import UUID
 
@@ -22,6 +21,7 @@ from exports.errors import ExportError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 logger = logging.getLogger(__name__)
 
@@ -29,9 +29,13 @@ FLOOR_BYTES: Final = 256 * 1024 * 1024
 """Free space below which no build starts: what other processes on the disk (logs, the database of a small
 installation) need to go on, and about the size of an export of two million contacts."""
 
+Digest = bytes
+"""32 bytes of SHA-256. Its own name, because a file's field `bytes` hides the type's."""
+
 DIRECTORY_MODE: Final = 0o700
 FILE_MODE: Final = 0o600
 
+_NOT_A_DIRECTORY: Final = "it is a link or a file"
 _UUID: Final = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _NAME: Final = re.compile(rf"({_UUID})\.({_UUID})\.part")
 
@@ -50,7 +54,7 @@ class ExportFile:
     path: Path
     rows: int
     bytes: int
-    sha256: bytes
+    sha256: Digest
 
     def open(self) -> BinaryIO:
         """Open it for reading, refusing a link under its name; OSError when it is gone."""
@@ -110,14 +114,13 @@ class Spool:
     def _open(self) -> int:
         if not self.directory.is_absolute():
             raise SpoolRefused("EXPORT_SPOOL_DIR must be an absolute path.")
-        with suppress(FileExistsError):
-            self.directory.mkdir(DIRECTORY_MODE)
         try:
+            with suppress(FileExistsError):
+                self.directory.mkdir(DIRECTORY_MODE)
             return os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError as error:
-            if error.errno not in (errno.ELOOP, errno.ENOTDIR):
-                raise
-            raise SpoolRefused(f"{self.directory} must be a directory, not a link or a file.") from error
+            said = _NOT_A_DIRECTORY if error.errno in (errno.ELOOP, errno.ENOTDIR) else os.strerror(error.errno or 0)
+            raise SpoolRefused(f"{self.directory} cannot be the spool directory: {said}.") from error
 
 
 class Draft:

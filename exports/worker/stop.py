@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 @unique
-class StopReason(StrEnum):
+class StopWhy(StrEnum):
     """Why an attempt has to stop before cutoff 2."""
 
     STOP_REQUESTED = "stop_requested"
@@ -32,19 +32,20 @@ class StopSignal:
     def __init__(self) -> None:
         self._lock: Final = threading.Lock()
         self._set: Final = threading.Event()
-        self._why: StopReason | None = None
+        self._why: StopWhy | None = None
         self._callbacks: list[Callable[[], object]] = []
 
     @property
-    def why(self) -> StopReason | None:
+    def why(self) -> StopWhy | None:
         """The first reason given, or None while nobody wants a stop."""
         return self._why
 
+    @property
     def is_set(self) -> bool:
         """Whether the attempt has to stop."""
         return self._set.is_set()
 
-    def set(self, why: StopReason) -> None:
+    def set(self, why: StopWhy) -> None:
         """Ask for the stop and run what was registered, in this thread; later reasons change nothing."""
         with self._lock:
             if self._why is not None:
