@@ -29,8 +29,7 @@ def problems_of(contract: "Contract") -> "Problems":
 
 def _endpoint(contract: "Contract") -> Found:
     if contract.endpoint.kind is EndpointKind.DIRECTORY:
-        if not contract.paths.directory.startswith("/"):
-            yield "paths.directory", "must be absolute for a mounted share"
+        yield from _share(contract)
         return
     needed = {
         "endpoint.host": contract.endpoint.host,
@@ -40,6 +39,15 @@ def _endpoint(contract: "Contract") -> Found:
     for path, value in needed.items():
         if not value:
             yield path, "this field is required"
+
+
+def _share(contract: "Contract") -> Found:
+    if not contract.paths.directory.startswith("/"):
+        yield "paths.directory", "must be absolute for a mounted share"
+    if contract.paths.temporary_directory and not contract.paths.temporary_directory.startswith("/"):
+        yield "paths.temporary_directory", "must be absolute for a mounted share"
+    if contract.publish.mode is PublishMode.RENAME_NOREPLACE:
+        yield "publish.mode", "a rename within a mounted share replaces silently; use hardlink_remove"
 
 
 def _host_keys(contract: "Contract") -> Found:
