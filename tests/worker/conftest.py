@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import psycopg
 import pytest
@@ -46,3 +49,27 @@ def holder(tenant: Tenant, admin_url: str) -> Iterator[psycopg.Connection[Any]]:
     with psycopg.connect(admin_url, dbname=database) as connection:
         connection.execute("LOCK TABLE contacts IN ACCESS EXCLUSIVE MODE")
         yield connection
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Mount a disk of two megabytes, as only root may."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    done = _run("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place))
+    if done is None or done.returncode:
+        _lacking("a disk that can be filled: only root may mount one")
+    yield place
+    _run("umount", str(place))
+
+
+def _run(*command: str) -> subprocess.CompletedProcess[bytes] | None:
+    program = shutil.which(command[0])
+    return program and subprocess.run([program, *command[1:]], capture_output=True, check=False, timeout=20)
+
+
+def _lacking(what: str) -> NoReturn:
+    """Skip, or fail where everything a test can need is promised to be there."""
+    if os.environ.get("REQUIRE_SERVERS") == "1":
+        pytest.fail(f"REQUIRE_SERVERS=1, but there is not {what}")
+    pytest.skip(f"there is not {what}")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
 from django.db import connections
 
+from exports.conf import limits
 from exports.errors import ExportBuildException
+from exports.worker import spool as spool_module
 from tests.worker import contacts
 from tests.worker.building import Running, a_build, everything_said, use_source
 
@@ -84,3 +87,33 @@ def test_a_second_build_of_the_same_attempt_leaves_the_first_one_s_file(tenant: 
         a_build(tenant, **ids)
 
     assert first.path.exists()
+
+
+def test_a_full_disk_is_a_build_failure_and_leaves_no_file(
+    tenant: Tenant, small_disk: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.EXPORTS = replace(limits(), spool_dir=small_disk / "spool")
+    monkeypatch.setattr(spool_module, "FLOOR_BYTES", 0)
+    use_source(settings, "Endless")
+
+    with pytest.raises(ExportBuildException, match=r"^The disk of the spool directory is full\.$"):
+        a_build(tenant)
+
+    assert list((small_disk / "spool").iterdir()) == []
+
+
+def test_a_disk_below_the_floor_refuses_the_build_before_it_begins(
+    tenant: Tenant, small_disk: Path, settings: Any
+) -> None:
+    settings.EXPORTS = replace(limits(), spool_dir=small_disk / "spool")
+
+    with pytest.raises(ExportBuildException, match="has less than 268435456 bytes free"):
+        a_build(tenant)
+
+
+def test_a_shared_spool_directory_is_a_build_failure(tenant: Tenant, spool: Path) -> None:
+    spool.mkdir()
+    spool.chmod(0o755)
+
+    with pytest.raises(ExportBuildException, match="must have mode 0700"):
+        a_build(tenant)
