@@ -14,6 +14,9 @@ from kombu import Queue
 
 from exports.conf import limits
 
+WAKE_HELD_SECONDS = 1.0
+"""A resumed destination starts within two seconds."""
+
 app = Celery("contact-exports")
 
 
@@ -58,6 +61,7 @@ def schedule() -> dict[str, dict[str, Any]]:
     return {
         "recover": _every(timing.recover_every_seconds, "reconciliation.recover"),
         "sweep": _every(timing.sweep_every_seconds, "exports.sweep"),
+        "wake_held": _every(WAKE_HELD_SECONDS, "exports.wake_held"),
         "scavenge": _every(timing.scavenge_every_seconds, "exports.scavenge"),
     }
 

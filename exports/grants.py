@@ -49,7 +49,11 @@ _HEARTBEAT = {"process_heartbeats": _read_and("process_id role started_at seen_a
 
 _EVENT_COLUMNS = "job_id attempt_id kind observed_by detail recorded_at"
 _WAKE_UP_COLUMNS = "message_id kind job_id created_at"
-_HOLD_COLUMNS = "id tenant_id destination_id reason created_by created_at until ended_at ended_by"
+_HOLD_COLUMNS = (
+    "id tenant_id destination_id job_id version cause reason created_by created_at until"
+    " ended_at ended_by ended_reason released_at"
+)
+_HOLD_ENDS = "until ended_at ended_by ended_reason released_at"
 _CONTACT_FIELDS = "email given_name family_name phone company country notes"
 
 _SIGN_IN: dict[str, Rights] = {
@@ -96,7 +100,8 @@ _API: dict[str, Rights] = {
     "overwrite_agreements": _read_and(
         "ref tenant_id destination_id agreed_by agreed_at under_contract recorded_by recorded_at"
     ),
-    "holds": _read_and(_HOLD_COLUMNS, "until ended_at ended_by"),
+    "authorized_files": READ,
+    "holds": _read_and(_HOLD_COLUMNS, _HOLD_ENDS),
     "attempt_progress": READ,
     # A destination never changes its tenant: exports that name it would change theirs.
     "destinations": _read_and("id tenant_id name is_enabled active_contract_id", "name is_enabled active_contract_id"),
@@ -124,7 +129,8 @@ _WORKER: dict[str, Rights] = {
     "destination_secrets": READ,
     "overwrite_agreements": READ,
     # A worker holds a destination that cannot be reached; the one on `maintenance` ends holds that are due.
-    "holds": _read_and(_HOLD_COLUMNS, "until ended_at ended_by"),
+    "authorized_files": _read_and("attempt_id job_id rows"),
+    "holds": _read_and(_HOLD_COLUMNS, _HOLD_ENDS),
     "attempt_progress": EDIT,
     "destinations": READ,
     "tenants": READ,

@@ -141,12 +141,34 @@ class Written(StrEnum):
 class Authorization(StrEnum):
     """What cutoff 2 answered; one word, from the locked rows (I4).
 
-    UNKNOWN is never the database's word: it is what is left when neither the answer nor the row could be read.
+    FROZEN: people have stopped everything; the attempt is given back. UNKNOWN is never the database's word: it is
+    what is left when neither the answer nor the row could be read.
     """
 
     AUTHORIZED = "Authorized"
+    FROZEN = "Frozen"
     STOP_RECORDED = "StopRecorded"
     ORIGINAL_COMPLETED = "OriginalCompleted"
     LEASE_LAPSED = "LeaseLapsed"
     NOT_OWNER = "NotOwner"
     UNKNOWN = "Unknown"
+
+
+class HoldCause(StrEnum):
+    """Why queued exports wait; the first two are people's, the rest the machine's own.
+
+    PAUSED: a destination or a tenant. FROZEN: everything. CAP and RATE: a destination has as many attempts as
+    its contract allows. UNREACHABLE: nobody answered there, so it is left alone for a while. GUARD: one export's
+    file looked wrong before cutoff 2, and a person has to let this version of it go on.
+    """
+
+    PAUSED = "Paused"
+    FROZEN = "Frozen"
+    CAP = "Cap"
+    RATE = "Rate"
+    UNREACHABLE = "Unreachable"
+    GUARD = "Guard"
+
+
+AUTOMATIC_HOLDS = frozenset({HoldCause.CAP, HoldCause.RATE, HoldCause.UNREACHABLE})
+"""Holds on a destination that the machine opens, at most one of a cause at a time, and ends by itself."""

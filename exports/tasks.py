@@ -8,6 +8,7 @@ from uuid import UUID
 from celery import shared_task
 
 from exports import broker, scavenger, sweeper
+from exports.holds import waking
 from exports.worker import runner
 
 
@@ -21,6 +22,12 @@ def run_export(job_id: str) -> None:
 def sweep() -> None:
     """Wake queued exports whose last wake-up is old."""
     sweeper.run()
+
+
+@shared_task(name="exports.wake_held", ignore_result=True)
+def wake_held() -> None:
+    """Wake queued exports whose hold has ended or whose destination has a free slot."""
+    waking.run()
 
 
 @shared_task(name="exports.scavenge", ignore_result=True)

@@ -38,7 +38,7 @@ class AttemptStatements(StatementManager):
         )
 
     def authorize_delivery(
-        self, *, job_id: UUID, attempt_id: UUID, final_name: str, file_bytes: int, file_sha256: bytes
+        self, *, job_id: UUID, attempt_id: UUID, final_name: str, file_rows: int, file_bytes: int, file_sha256: bytes
     ) -> Authorization:
         """Cutoff 2: cross the irreversible boundary, or say in one word why not."""
         row = self.one(
@@ -46,6 +46,7 @@ class AttemptStatements(StatementManager):
             job_id=job_id,
             attempt_id=attempt_id,
             final_name=final_name,
+            file_rows=file_rows,
             file_bytes=file_bytes,
             file_sha256=file_sha256,
         )
@@ -54,9 +55,7 @@ class AttemptStatements(StatementManager):
 
     def reject(self, *, job_id: UUID, checked_version: int, reasons: Sequence[str]) -> Written:
         """Record policy's refusal and its reasons, for the version evaluated."""
-        return self.written(
-            "reject", job_id=job_id, checked_version=checked_version, reasons=json.dumps(list(reasons))
-        )
+        return self.written("reject", job_id=job_id, checked_version=checked_version, reasons=json.dumps(list(reasons)))
 
     def finish_stopped(self, *, job_id: UUID, attempt_id: UUID, worker_id: str, stop_point: str) -> Written:
         """End a Running attempt whose stop was requested."""

@@ -15,7 +15,7 @@ class ClockTimestamp(Func):
 
     function = "clock_timestamp"
     arity = 0
-    output_field = models.DateTimeField()  # type: ignore[assignment] # django-stubs types the cached property
+    output_field = models.DateTimeField()
 
 
 class StatementOwned(models.Model):

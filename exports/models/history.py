@@ -61,6 +61,20 @@ class ExportRejection(StatementOwned):
         return f"{self.job_id} v{self.version}"
 
 
+class AuthorizedFile(StatementOwned):
+    """How many contacts the file had that cutoff 2 let an attempt deliver; the next export's guard compares."""
+
+    attempt_id = models.UUIDField(primary_key=True)
+    job = bare_reference("exports.ExportJob")
+    rows = models.BigIntegerField()
+
+    class Meta:
+        db_table = "authorized_files"
+
+    def __str__(self) -> str:
+        return f"{self.rows} contacts"
+
+
 class OverwriteAgreement(models.Model):
     """Who at the partner agreed to an overwrite, when, and under which contract; append-only."""
 

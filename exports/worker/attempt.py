@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
+from exports.holds.slots import is_limited
+from exports.holds.waking import feed
 from exports.worker.delivering import deliver
 from exports.worker.preparing import prepare
 from exports.worker.stop import StopSignal, StopWhy
@@ -45,10 +47,14 @@ class Attempt:
 
     def run(self, *, claimed_at: float) -> None:
         """Prepare, and where cutoff 2 let it pass, deliver. `claimed_at` is monotonic, from before the claim."""
-        with self._watched(claimed_at):
-            prepared = prepare(self)
-            if prepared is not None:
-                deliver(self, prepared)
+        try:
+            with self._watched(claimed_at):
+                prepared = prepare(self)
+                if prepared is not None:
+                    deliver(self, prepared)
+        finally:
+            if is_limited(self.contract.limits):
+                feed(self.job.destination_id, self.contract.limits, self.worker.using)
 
     @contextmanager
     def _watched(self, claimed_at: float) -> Iterator[None]:

@@ -13,6 +13,7 @@ from django.utils.module_loading import import_string
 
 from exports.conf import limits
 from exports.contracts import Contract
+from exports.holds.reading import hold_on
 from exports.models import Destination, DestinationContract, ExportJob, Tenant
 
 if TYPE_CHECKING:
@@ -54,10 +55,10 @@ class Policy(Protocol):
 
 
 class BuiltInPolicy:
-    """An active tenant, and an enabled destination of its own with an active contract."""
+    """An active tenant, an enabled destination of its own with an active contract, and no hold."""
 
     def evaluate(self, job: ExportJob, using: str) -> Decision:
-        """Reject what can never go out, hold what lacks a contract, allow the rest."""
+        """Reject what can never go out, hold what may not go now, allow the rest."""
         tenant = Tenant.objects.using(using).filter(id=job.tenant_id).first()
         destination = (
             Destination.objects.using(using)
@@ -68,6 +69,8 @@ class BuiltInPolicy:
         reasons = tuple(self._objections(tenant, destination))
         if reasons or destination is None:
             return Reject(reasons)
+        if (hold := hold_on(job, using)) is not None:
+            return Hold(hold.reason, hold.until)
         contract = destination.active_contract
         if contract is None:
             return Hold("The destination has no active contract.")

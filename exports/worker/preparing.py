@@ -16,6 +16,9 @@ from exports.destinations.delivery import Order, check_name
 from exports.destinations.protocol import CouldNotConnect, Session
 from exports.errors import BuildStopped, ExportBuildException
 from exports.evidence import NotSent, NotSentReason, encode
+from exports.holds.guards import objection
+from exports.holds.opening import hold_guarded, hold_unreachable
+from exports.holds.reading import was_let_go_on
 from exports.states import Authorization, FailureReason
 from exports.worker import partner
 from exports.worker.builder import ExportFile, build
@@ -46,7 +49,7 @@ def prepare(attempt: Attempt) -> Prepared | None:
     prepared: Prepared | None = None
     try:
         file = _build(attempt)
-        prepared = _authorized(attempt, file)
+        prepared = None if _held_back(attempt, file) else _authorized(attempt, file)
     except BuildStopped:
         _end_stopped(attempt, "while building")
     except ExportBuildException as error:
@@ -73,6 +76,18 @@ def _build(attempt: Attempt) -> ExportFile:
     )
     reach("build.after")
     return file
+
+
+def _held_back(attempt: Attempt, file: ExportFile) -> bool:
+    """Let a file that looks wrong wait for a person, unless one has let this version go on."""
+    using = attempt.worker.using
+    words = objection(attempt.job, attempt.contract, file.rows, using)
+    if words is None or was_let_go_on(attempt.job, using):
+        return False
+    hold_guarded(attempt.job, words, attempt.worker.worker_id, using)
+    attempt.lease.finish()
+    attempt.writes.return_lease()
+    return True
 
 
 def _authorized(attempt: Attempt, file: ExportFile) -> Prepared | None:
@@ -114,6 +129,9 @@ def _cross(attempt: Attempt, file: ExportFile) -> bool:
             attempt.writes.finish_stopped("before delivery")
         case Authorization.ORIGINAL_COMPLETED:
             attempt.writes.finish_failed(FailureReason.ORIGINAL_DELIVERED, None)
+        case Authorization.FROZEN:
+            attempt.lease.finish()
+            attempt.writes.return_lease()
         case Authorization.LEASE_LAPSED | Authorization.NOT_OWNER | Authorization.UNKNOWN:
             # The row says which side of cutoff 2 this attempt is on, and recovery reads it.
             logger.warning("export %s was not authorized: %s", attempt.job.id, word)
@@ -144,5 +162,6 @@ def _give_back(attempt: Attempt, error: CouldNotConnect) -> None:
     """Nobody could be reached and nothing was sent: say so, and let recovery requeue it unburnt."""
     logger.warning("export %s: %s", attempt.job.id, error)
     attempt.writes.append(encode(NotSent(NotSentReason.COULD_NOT_CONNECT, error.words)))
+    hold_unreachable(attempt.job, error.words, attempt.worker.worker_id, attempt.worker.using)
     attempt.lease.finish()
     attempt.writes.return_lease()

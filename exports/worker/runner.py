@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, assert_never
 
 from django.db import close_old_connections
 
-from exports.conf import limits
 from exports.crashpoints import reach
 from exports.disposition import Disposition
 from exports.models import ExportJob
@@ -93,9 +92,7 @@ class WakeUp:
         worker = self.worker
         writes = AttemptWrites(job.id, attempt_id, worker.worker_id, lambda: worker.drain.ends_at, worker.using)
         sent_at = time.monotonic()
-        claim = writes.claim(
-            checked_version=job.version, contract_id=allowed.contract_id, lease_seconds=limits().lease_seconds
-        )
+        claim = writes.claim(job, allowed.contract_id, allowed.contract.limits)
         if claim is Claim.UNKNOWN:
             return Disposition.UNSETTLED
         disposition = self._settled()

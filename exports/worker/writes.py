@@ -10,8 +10,13 @@ import time
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from django.db import transaction
+
+from exports import conf
 from exports.boundary import settle
 from exports.crashpoints import reach
+from exports.holds.opening import hold_full
+from exports.holds.slots import free_slots, is_limited, lock_gate
 from exports.models import ExportAttemptEvent, ExportJob
 from exports.states import Authorization, EventKind, FailureReason, Status, Written
 
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
+    from exports.contracts import Limits as ContractLimits
     from exports.worker.builder import ExportFile
 
 CLAIM_TRY_SECONDS = 10.0
@@ -26,10 +32,11 @@ CLAIM_TRY_SECONDS = 10.0
 
 
 class Claim(StrEnum):
-    """What cutoff 1 came to."""
+    """What cutoff 1 came to; FULL: the destination's contract allows no more attempts now."""
 
     CLAIMED = "Claimed"
     LOST = "Lost"
+    FULL = "Full"
     UNKNOWN = "Unknown"
 
 
@@ -55,27 +62,45 @@ class AttemptWrites:
         self._using = using
         self._jobs = ExportJob.objects.db_manager(using)
 
-    def claim(self, *, checked_version: int, contract_id: UUID, lease_seconds: float) -> Claim:
+    def claim(self, job: ExportJob, contract_id: UUID, limits: ContractLimits) -> Claim:
         """Cutoff 1. UNKNOWN leaves the message unsettled."""
 
         def write() -> Claim:
             reach("claim.before")
-            written = self._jobs.claim(
-                job_id=self.job_id,
-                checked_version=checked_version,
-                attempt_id=self.attempt_id,
-                worker_id=self.worker_id,
-                contract_id=contract_id,
-                lease_seconds=lease_seconds,
+            claim = (
+                self._claim_under_gate(job, contract_id, limits)
+                if is_limited(limits)
+                else self._claim(job, contract_id)
             )
             reach("claim.after")
-            return Claim.CLAIMED if written is Written.APPLIED else Claim.LOST
+            return claim
 
         def reread() -> Claim:
             return Claim.CLAIMED if self._stands(Status.RUNNING) else Claim.LOST
 
         give_up_at = time.monotonic() + CLAIM_TRY_SECONDS
         return settle(write, reread, unknown=Claim.UNKNOWN, give_up_at=give_up_at, using=self._using)
+
+    def _claim_under_gate(self, job: ExportJob, contract_id: UUID, limits: ContractLimits) -> Claim:
+        """Count and take a slot under the destination's gate, so that no two claims take the last one."""
+        with transaction.atomic(using=self._using):
+            lock_gate(job.destination_id, self._using)
+            slots = free_slots(job.destination_id, limits, self._using)
+            if slots.bound_by is not None and slots.are_taken:
+                hold_full(job, slots.bound_by, self.worker_id, self._using)
+                return Claim.FULL
+            return self._claim(job, contract_id)
+
+    def _claim(self, job: ExportJob, contract_id: UUID) -> Claim:
+        written = self._jobs.claim(
+            job_id=self.job_id,
+            checked_version=job.version,
+            attempt_id=self.attempt_id,
+            worker_id=self.worker_id,
+            contract_id=contract_id,
+            lease_seconds=conf.limits().lease_seconds,
+        )
+        return Claim.CLAIMED if written is Written.APPLIED else Claim.LOST
 
     def authorize(self, file: ExportFile, final_name: str, *, lease_until: float) -> Authorization:
         """Cutoff 2: cross the irreversible boundary. Tried again after a definite refusal within the lease."""
@@ -86,6 +111,7 @@ class AttemptWrites:
                 job_id=self.job_id,
                 attempt_id=self.attempt_id,
                 final_name=final_name,
+                file_rows=file.rows,
                 file_bytes=file.bytes,
                 file_sha256=file.sha256,
             )
