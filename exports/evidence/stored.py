@@ -37,7 +37,8 @@ def decode(detail: str | None) -> Evidence:
 
 
 def _record(plain: object, text: str) -> Evidence:
-    if not isinstance(plain, dict) or plain.pop("v", None) != VERSION:
+    version = plain.pop("v", None) if isinstance(plain, dict) else None
+    if not isinstance(plain, dict) or version != VERSION or isinstance(version, bool):
         return Unreadable("the detail has no known version", text)
     wanted = _KINDS.get(str(plain.get("kind")))
     if wanted is None:
