@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
+from django.utils.text import capfirst
 
 from exports.queries.keyset import BadCursor, Page
 
@@ -24,6 +25,10 @@ class KeysetChangeList(ChangeList):
 
     model_admin: ConsoleAdmin
     page: Page
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.title = capfirst(str(self.opts.verbose_name_plural))
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
         """Filter and search; the position is taken out first, so that no filter's link carries it on."""

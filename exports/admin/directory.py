@@ -11,7 +11,7 @@ from django.utils.html import format_html
 
 from exports.admin.base import ConsoleAdmin, reach
 from exports.admin.filters import TenantFilter
-from exports.admin.formats import moment
+from exports.admin.formats import ago
 from exports.models import Membership
 from exports.queries.keyset import Keyset
 
@@ -64,7 +64,7 @@ class DestinationContractAdmin(ConsoleAdmin):
     @admin.display(description="recorded")
     def created(self, contract: DestinationContract) -> SafeString:
         """Show how long ago, with the exact time."""
-        return format_html("{}", moment(contract.created_at))
+        return ago(contract.created_at)
 
 
 class HoldAdmin(ConsoleAdmin):
@@ -86,12 +86,12 @@ class HoldAdmin(ConsoleAdmin):
     @admin.display(description="since")
     def created(self, hold: Hold) -> SafeString:
         """Show since when it holds."""
-        return format_html("{}", moment(hold.created_at))
+        return ago(hold.created_at)
 
     @admin.display(description="ended")
     def ended(self, hold: Hold) -> SafeString | str:
         """Show when it ended, or that it has not."""
-        return "no" if hold.ended_at is None else format_html("{} by {}", moment(hold.ended_at), hold.ended_by)
+        return "no" if hold.ended_at is None else format_html("{} by {}", ago(hold.ended_at), hold.ended_by)
 
 
 class ClientAdmin(ConsoleAdmin):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, assert_never
 
+from django.utils.html import conditional_escape, format_html
+
 from exports.actions.request_cancellation import decide
 from exports.admin.evidence_words import say
-from exports.admin.formats import Moment, moment, size
+from exports.admin.formats import Moment, ago, code, size
 from exports.admin.words import Known, Words, words_of
 from exports.states import CancellationOutcome, Status
 
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from exports.models import ExportJob
+    from django.utils.safestring import SafeString
+
+    from exports.models import AttemptProgress, ExportJob
     from exports.queries.history import History
     from exports.queries.holds import Held
 
@@ -28,7 +32,7 @@ class Facts:
     stoppable: str
     left: str
     next: str
-    certain: list[tuple[str, Any]]
+    certain: list[tuple[str, SafeString]]
 
 
 STOPPABLE: Mapping[CancellationOutcome, str] = {
@@ -58,7 +62,7 @@ def facts_of(history: History, held: Held | None, now: datetime) -> Facts:
         stoppable=STOPPABLE[decide(status, stop_requested=job.stop_request_id is not None)],
         left=_left(status, job),
         next=_next(status, job, held, now),
-        certain=_certain(history, now),
+        certain=[(label, conditional_escape(value)) for label, value in _certain(history, now)],
     )
 
 
@@ -112,28 +116,41 @@ def _certain(history: History, now: datetime) -> list[tuple[str, Any]]:
         ("Tenant", job.tenant.name),
         ("Destination", job.destination.name),
         ("Version of the terms", job.version),
-        ("Delivery key", job.delivery_key),
-        ("Created", moment(job.created_at, now)),
+        ("Delivery key", code(job.delivery_key)),
+        ("Created", ago(job.created_at, now)),
         ("Created by", job.created_by),
         ("Attempts", job.attempt_count),
     ]
     if job.claimed_by and job.lease_expires_at:
         facts.append(("Worker", job.claimed_by))
     if job.delivery_authorized_at is not None:
-        facts += _expected(job, now)
+        facts += _expected(history, job.delivery_authorized_at, now)
+    if history.progress is not None and job.lease_expires_at:
+        facts.append(("Progress", _progress(history.progress, now)))
     if job.sweep_count:
         facts.append(("Woken by the sweeper", f"{job.sweep_count} times"))
     return facts + _replacement(job)
 
 
-def _expected(job: ExportJob, now: datetime) -> list[tuple[str, Any]]:
-    sha256 = bytes(job.expected_file_sha256).hex() if job.expected_file_sha256 is not None else "none"
+def _expected(history: History, authorized_at: datetime, now: datetime) -> list[tuple[str, Any]]:
+    """Tell the file that cutoff 2 recorded: what should be at the partner, byte for byte."""
+    job = history.job
+    sha256 = bytes(job.expected_file_sha256 or b"").hex()
     return [
-        ("Delivery authorized", moment(job.delivery_authorized_at, now) if job.delivery_authorized_at else ""),
-        ("Final name", job.expected_file_name),
+        ("Delivery authorized", ago(authorized_at, now)),
+        ("Final name", code(job.expected_file_name)),
+        ("Contacts in the file", f"{history.file.rows:,}" if history.file else "not recorded"),
         ("File size", size(job.expected_file_bytes or 0)),
-        ("File SHA-256", sha256),
+        ("File SHA-256", code(sha256)),
     ]
+
+
+def _progress(progress: AttemptProgress, now: datetime) -> SafeString:
+    """Tell how far the attempt is, as its worker counts."""
+    rows = "" if progress.rows_done is None else f", {progress.rows_done:,} contacts"
+    done = "" if progress.bytes_done is None else f", {size(progress.bytes_done)}"
+    of = "" if progress.bytes_total is None else f" of {size(progress.bytes_total)}"
+    return format_html("{}{}{}{}, {}", progress.phase, rows, done, of, ago(progress.updated_at, now))
 
 
 def _replacement(job: ExportJob) -> list[tuple[str, Any]]:

@@ -59,7 +59,9 @@ class Moment:
             return f"in {duration(-seconds)}"
         return "just now" if seconds < _SOON_SECONDS else f"{duration(seconds)} ago"
 
-    def __html__(self) -> SafeString:
+    @property
+    def html(self) -> SafeString:
+        """The short form with the exact one on hover, and in print."""
         return format_html(
             '<time datetime="{}" title="{}">{}<span class="exact"> ({})</span></time>',
             self.iso,
@@ -72,6 +74,16 @@ class Moment:
 def moment(at: datetime, now: datetime | None = None) -> Moment:
     """Return a time as seen from now."""
     return Moment(at, now or timezone.now())
+
+
+def ago(at: datetime, now: datetime | None = None) -> SafeString:
+    """Return how long ago, with the exact time on hover and in print."""
+    return moment(at, now).html
+
+
+def code(text: object) -> SafeString:
+    """Return an id, key, name or hash, set so that one click selects it whole."""
+    return format_html('<span class="id">{}</span>', text)
 
 
 def size(count: int) -> str:

@@ -18,10 +18,10 @@ from exports.access import actor_name
 from exports.admin.base import ConsoleAdmin, reach
 from exports.admin.facts import facts_of
 from exports.admin.filters import DestinationFilter, StatusFilter, TenantFilter
-from exports.admin.formats import moment
+from exports.admin.formats import ago, code
 from exports.admin.timeline import timeline_of
 from exports.admin.verbs import Verb, offered_to, panels, verbs
-from exports.admin.words import Known, words_of
+from exports.admin.words import Known, Words, words_of
 from exports.models import CancellationRequest, ExportJob
 from exports.queries import jobs
 from exports.queries.history import contracts_of, history_of
@@ -41,7 +41,7 @@ class ExportJobAdmin(ConsoleAdmin):
     """Answers where the export is that the partner calls about, whether it can be stopped, and whether it left."""
 
     keyset = jobs.NEWEST_FIRST
-    list_display = ("number", "state", "tenant", "destination", "attempt_count", "created_by", "created")
+    list_display = ("number", "state", "attempts", "created")
     list_filter = (StatusFilter, TenantFilter, DestinationFilter)
     list_select_related = ("tenant", "destination")
     search_fields = ("id",)
@@ -67,18 +67,24 @@ class ExportJobAdmin(ConsoleAdmin):
 
     @admin.display(description="export")
     def number(self, job: ExportJob) -> SafeString:
-        """Show the id whole: it is what partners and logs name."""
-        return format_html('<span class="id">{}</span>', job.id)
+        """Show the id whole, as partners and logs name it, and whose it is and where it goes."""
+        return format_html('{}<span class="under">{} → {}</span>', code(job.id), job.tenant.name, job.destination.name)
 
     @admin.display(description="state")
     def state(self, job: Any) -> SafeString:
         """Show mark and sentence."""
-        return format_html("{}", job.words)
+        words: Words = job.words
+        return words.html
+
+    @admin.display(description="attempts")
+    def attempts(self, job: ExportJob) -> int:
+        """Show how often a worker has taken it."""
+        return job.attempt_count
 
     @admin.display(description="created")
     def created(self, job: ExportJob) -> SafeString:
-        """Show how long ago, with the exact time."""
-        return format_html("{}", moment(job.created_at))
+        """Show how long ago, with the exact time, and by whom."""
+        return format_html('{}<span class="under">by {}</span>', ago(job.created_at), job.created_by)
 
     def get_urls(self) -> list[URLPattern]:
         """Return the list, the page of one export, and a screen for each verb."""

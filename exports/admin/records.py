@@ -11,7 +11,7 @@ from django.utils.html import format_html
 
 from exports.admin.base import ConsoleAdmin, reach
 from exports.admin.filters import KindFilter
-from exports.admin.formats import moment
+from exports.admin.formats import ago, code
 from exports.evidence import shown
 from exports.models import ExportJob
 from exports.queries.jobs import as_uuid
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from exports.models import ExportAttemptEvent, OutboxMessage
 
-SHORT = 120
-"""Characters of a detail in a list; the record's page has all of it."""
+SHORT, WHOLE = 120, 65_536
+"""Characters of a detail in a list, and on the record's own page: more than any record of ours has."""
 
 
 def job_link(job_id: UUID) -> SafeString:
@@ -42,7 +42,8 @@ class ExportAttemptEventAdmin(ConsoleAdmin):
 
     keyset = Keyset(("id",))
     tenant_path = "job__tenant_id"
-    list_display = ("id", "kind", "export", "attempt_id", "observed", "what", "recorded")
+    list_display = ("id", "recorded", "happened", "export", "what")
+    fields = ("id", "export", "happened", "version", "recorded", "whole")
     list_filter = (KindFilter,)
     list_select_related = ("job",)
     search_fields = ("job_id",)
@@ -61,23 +62,29 @@ class ExportAttemptEventAdmin(ConsoleAdmin):
 
     @admin.display(description="export")
     def export(self, event: ExportAttemptEvent) -> SafeString:
-        """Link to the export."""
-        return job_link(event.job_id)
+        """Link to the export, with the attempt beneath."""
+        return format_html('{}<span class="under">attempt {}</span>', job_link(event.job_id), code(event.attempt_id))
 
-    @admin.display(description="by")
-    def observed(self, event: ExportAttemptEvent) -> str:
-        """Show who recorded it."""
-        return shown(event.worker_id or event.observed_by or "")
+    @admin.display(description="kind")
+    def happened(self, event: ExportAttemptEvent) -> SafeString:
+        """Show the kind, and who recorded it."""
+        by = shown(event.worker_id or event.observed_by or "")
+        return format_html('{}<span class="under">{}</span>', event.kind, f"by {by}" if by else "")
 
     @admin.display(description="detail")
     def what(self, event: ExportAttemptEvent) -> str:
         """Show the beginning of the detail."""
         return shown(event.detail or "", SHORT)
 
+    @admin.display(description="detail")
+    def whole(self, event: ExportAttemptEvent) -> SafeString:
+        """Show the detail as it is stored, a stranger's tricks made visible."""
+        return format_html('<pre class="raw">{}</pre>', shown(event.detail or "", WHOLE))
+
     @admin.display(description="recorded")
     def recorded(self, event: ExportAttemptEvent) -> SafeString:
         """Show how long ago, with the exact time."""
-        return format_html("{}", moment(event.recorded_at))
+        return ago(event.recorded_at)
 
 
 class OutboxMessageAdmin(ConsoleAdmin):
@@ -116,9 +123,9 @@ class OutboxMessageAdmin(ConsoleAdmin):
     @admin.display(description="written")
     def created(self, message: OutboxMessage) -> SafeString:
         """Show how long ago, with the exact time."""
-        return format_html("{}", moment(message.created_at))
+        return ago(message.created_at)
 
     @admin.display(description="handed to the broker")
     def published(self, message: OutboxMessage) -> SafeString | str:
         """Show when the broker took it."""
-        return format_html("{}", moment(message.published_at)) if message.published_at else "not yet"
+        return ago(message.published_at) if message.published_at else "not yet"

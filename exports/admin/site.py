@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from django.contrib.admin import AdminSite
+from django.urls import reverse
+from django.utils.text import capfirst
 
 from exports.admin.pages import pages
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
 
 
 class ConsoleSite(AdminSite):
@@ -18,8 +25,35 @@ class ConsoleSite(AdminSite):
     site_header = "Contact exports"
     index_title = "Overview"
     site_url = None
+    enable_nav_sidebar = False  # the lists need the width; the way around is one line in the header
 
     def __init__(self, name: str = "admin") -> None:
         super().__init__(name)
         for model, page in pages().items():
             self.register(model, page)
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Add the way around: the lists this person may see."""
+        return {**super().each_context(request), "console_nav": self._nav(request)}
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+        """Put exports before what belongs to the framework, and its pages in their own order."""
+        order = [model._meta.model_name for model in pages()]  # noqa: SLF001 - documented by Django
+        apps = sorted(super().get_app_list(request, app_label), key=lambda app: app["app_label"] != "exports")
+        for app in apps:
+            if app["app_label"] == "exports":
+                app["models"].sort(key=lambda page: order.index(page["model"]._meta.model_name))  # noqa: SLF001 - the same
+        return apps
+
+    def _nav(self, request: HttpRequest) -> list[tuple[str, str]]:
+        if not self.has_permission(request):
+            return []
+        seen = (model for model in pages() if self._registry[model].has_view_permission(request))
+        options = (model._meta for model in seen)  # noqa: SLF001 - documented by Django
+        return [
+            (
+                capfirst(str(each.verbose_name_plural)),
+                reverse(f"{self.name}:{each.app_label}_{each.model_name}_changelist"),
+            )
+            for each in options
+        ]

@@ -77,7 +77,7 @@ def timeline_of(history: History, contracts: Mapping[str, DestinationContract], 
 
 def _created(telling: Telling) -> Entry:
     job, request = telling.history.job, telling.history.request
-    asked = f"First asked for to {_destination(telling)}." if request else ""
+    asked = f"To {_destination(telling)}." if request else ""
     title = "Created" if job.replaces_job_id is None else "Created as a replacement"
     note = job.replacement_reason or asked
     return Entry(telling.moment(job.created_at), "grey", title, job.created_by, note)
@@ -150,12 +150,12 @@ TITLES: Mapping[EventKind, tuple[str, str]] = {
     EventKind.DELIVERY_AUTHORIZED: ("blue", "Delivery authorized; it can no longer be stopped"),
     EventKind.STOPPED: ("grey", "Stopped before delivery"),
     EventKind.FAILED: ("red", "Failed before delivery"),
-    EventKind.FINISHED: ("green", "The attempt ended its delivery"),
+    EventKind.FINISHED: ("blue", "The attempt ended its delivery"),
     EventKind.REQUEUED_BY_RECOVERY: ("amber", "Returned to the queue: its lease had run out"),
     EventKind.STOPPED_BY_RECOVERY: ("grey", "Stopped by recovery: its lease had run out and a stop was requested"),
     EventKind.ATTEMPTS_EXHAUSTED: ("red", "Failed by recovery: its attempts are used up"),
     EventKind.RESOLVED_BY_RECOVERY: ("amber", "Resolved by recovery from the evidence"),
-    EventKind.RECONCILED: ("green", "Reconciled"),
+    EventKind.RECONCILED: ("blue", "Reconciled"),
     EventKind.CORRECTED: ("amber", "Corrected"),
     EventKind.DELIVERY_EVIDENCE: ("blue", "Evidence"),
 }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from django.utils.html import format_html
 
-from exports.admin.formats import moment
+from exports.admin.formats import ago
 from exports.evidence import Proof
 from exports.states import FailureReason, Status
 
@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A mark, its tone (a class of the style sheet) and the sentence."""
+    """A mark, its tone (a class of the style sheet) and the sentence, which may hold times as HTML."""
 
     mark: str
     tone: str
     text: str
 
-    def __html__(self) -> SafeString:
+    @property
+    def html(self) -> SafeString:
+        """Mark and sentence, for a page."""
         return format_html(
             '<span class="status {}"><span class="mark" aria-hidden="true">{}</span> {}</span>',
             self.tone,
@@ -104,15 +106,16 @@ def words_of(job: ExportJob, known: Known) -> Words:  # noqa: PLR0911 - one for 
 def _queued(held: Held | None) -> Words:
     if held is None:
         return Words("○", "grey", "Waiting. Nothing has been sent.")
-    since = moment(held.since)
-    return Words("‖", "grey", f"Waiting, held: {held.reason.rstrip('.')}, since {since.absolute}.")
+    text = format_html("Waiting, held: {} (since {}).", held.reason.rstrip("."), ago(held.since))
+    return Words("‖", "grey", text)
 
 
 def _running(stop: CancellationRequest | None, *, stop_requested: bool) -> Words:
     if not stop_requested:
         return Words("◔", "blue", "Preparing the file. Nothing has been sent.")
-    asked = f" at {moment(stop.recorded_at).absolute} by {stop.requested_by}" if stop else ""
-    return Words("◔", "amber", f"Asked to stop{asked}. It stops unless delivery is authorized first.")
+    asked = format_html(" {} by {}", ago(stop.recorded_at), stop.requested_by) if stop else ""
+    text = format_html("Asked to stop{}. It stops unless delivery is authorized first.", asked)
+    return Words("◔", "amber", text)
 
 
 def _completed(proof: Proof | None) -> Words:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
 
-from exports.evidence import Acknowledged, Conclusion, Evidence, Outcome, Proof, decode
+from exports.evidence import Acknowledged, Conclusion, Evidence, Outcome, Proof, Unreadable, decode
 from exports.models import (
+    AttemptProgress,
+    AuthorizedFile,
     CancellationRequest,
     CreationRequest,
     DestinationContract,
@@ -41,6 +43,8 @@ class History:
     rejections: list[ExportRejection]
     request: CreationRequest | None
     family: list[ExportJob]
+    file: AuthorizedFile | None
+    progress: AttemptProgress | None
 
     @cached_property
     def evidence(self) -> dict[int, Evidence]:
@@ -76,7 +80,8 @@ class History:
     @property
     def last_evidence(self) -> Evidence | None:
         """What was seen last of the current attempt, conclusions left aside."""
-        sightings = [each for each in self._of_current_attempt() if not isinstance(each, Outcome)]
+        ours = self._of_current_attempt()
+        sightings = [each for each in ours if not isinstance(each, (Outcome, Unreadable))]
         return sightings[-1] if sightings else None
 
     def _of_current_attempt(self) -> list[Evidence]:
@@ -90,6 +95,7 @@ class History:
 def history_of(job: ExportJob) -> History:
     """Read what is recorded about one export."""
     of_job = {"job_id": job.id}
+    attempts = [job.attempt_id] if job.attempt_id else []
     original = job.replaces_job_id or job.id
     terms = TermsChange.objects.select_related("from_destination", "to_destination")
     return History(
@@ -104,6 +110,8 @@ def history_of(job: ExportJob) -> History:
             ExportJob.objects.filter(Q(id=original) | Q(replaces_job_id=original)).exclude(id=job.id),
             "created_at",
         ),
+        file=AuthorizedFile.objects.filter(attempt_id__in=attempts).first(),
+        progress=AttemptProgress.objects.filter(attempt_id__in=attempts).first(),
     )
 
 
