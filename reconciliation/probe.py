@@ -35,6 +35,9 @@ MOST_THREADS = 16
 PATIENCE_SECONDS = 10.0
 """How long one run waits for the next answer, well below a lease; one that comes later serves the next run."""
 
+LINGER_SECONDS = 0.5
+"""How long a session waits for the next question of the same run, which reads a row in milliseconds."""
+
 GIVE_UP_AFTER = 2
 """Looks in a row without an answer after which a destination is asked nothing more for now."""
 
@@ -73,6 +76,7 @@ class Looks:
             self._asked.add(question.attempt_id)
             self._open.setdefault(question.destination_id, deque()).append(question)
             self._start_threads()
+            self._changed.notify_all()
             return True
 
     def take(self, attempt_ids: set[UUID], wait_until: float) -> dict[UUID, Sighting]:
@@ -104,9 +108,9 @@ class Looks:
 
     def _next(self, destination_id: UUID) -> Question | None:
         with self._changed:
-            questions = self._open[destination_id]
-            if questions:
-                return questions.popleft()
+            # A run finds its rows one by one; the session waits for the next of them.
+            if self._changed.wait_for(lambda: self._open[destination_id], LINGER_SECONDS):
+                return self._open[destination_id].popleft()
             del self._open[destination_id]
             return None
 

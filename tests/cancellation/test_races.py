@@ -56,6 +56,7 @@ def authorize_params(job: ExportJob, attempt_id: UUID, place: Place) -> dict[str
         "job_id": job.id,
         "attempt_id": attempt_id,
         "final_name": place.final_name(job),
+        "file_rows": 1,
         "file_bytes": 1,
         "file_sha256": b"x" * 32,
     }

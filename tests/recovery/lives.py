@@ -59,13 +59,14 @@ def a_place(
     *,
     sealed_under: str = "",
     tenant: Tenant | None = None,
+    port: int = CLOSED_PORT,
     **contract: Any,
 ) -> Place:
     """Make a tenant, a destination and its active contract: with `account`, or with a partner nobody can reach."""
     tenant = tenant or Tenant.objects.create(slug=f"t-{secrets.token_hex(4)}", name="Tenant")
     destination = Destination.objects.create(tenant=tenant, name=f"d-{secrets.token_hex(4)}")
     terms = Contract(
-        endpoint=Endpoint(host="127.0.0.1", port=account.port if account else CLOSED_PORT),
+        endpoint=Endpoint(host="127.0.0.1", port=account.port if account else port),
         paths=Paths(directory="/"),
         auth=Auth(
             user=account.username if account else "nobody",
@@ -83,9 +84,9 @@ def a_place(
 
 
 def _secret(destination: Destination, account: PartnerAccount | None, sealed_under: str) -> str:
-    if account is None:
+    if not sealed_under:
         return str(uuid.uuid4())
-    sealed = encrypt(Secret(password=account.password), [sealed_under])
+    sealed = encrypt(Secret(password=account.password if account else "none"), [sealed_under])
     secret = DestinationSecret.objects.create(destination=destination, ciphertext=sealed, created_by="user:test")
     return str(secret.id)
 
@@ -136,6 +137,7 @@ def authorize(
         job_id=job.id,
         attempt_id=attempt_id or attempt_of(job),
         final_name=place.final_name(job),
+        file_rows=1,
         file_bytes=size,
         file_sha256=sha256,
     )
