@@ -6,7 +6,10 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.db import connections
+from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate
+
+from exports import sessions
 
 
 def apply_grants(*, using: str, **_: Any) -> None:
@@ -27,5 +30,6 @@ class ExportsConfig(AppConfig):
     name = "exports"
 
     def ready(self) -> None:
-        """Apply the grants whenever the tables may have changed."""
+        """Apply the grants whenever the tables may have changed; know every session there is (I6)."""
+        connection_created.connect(sessions.remember, dispatch_uid="exports.sessions")
         post_migrate.connect(apply_grants, sender=self, dispatch_uid="exports.apply_grants")

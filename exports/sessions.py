@@ -40,10 +40,17 @@ _sessions: WeakKeyDictionary[Any, Session] = WeakKeyDictionary()
 
 
 def remember(sender: object, connection: Any, **_: object) -> None:  # noqa: ARG001 - a signal receiver's signature
-    """Record the session of a connection that was just made (receiver of connection_created)."""
-    with connection.cursor() as cursor:
-        cursor.execute(IDENTITY_SQL)
-        _sessions[connection] = Session(*cursor.fetchone())
+    """Record the session of a connection that was just made (receiver of connection_created).
+
+    A connection whose session is not known is closed before anything is sent on it: it could not be ended later.
+    """
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(IDENTITY_SQL)
+            _sessions[connection] = Session(*cursor.fetchone())
+    except BaseException:
+        connection.close()
+        raise
 
 
 def session_of(using: str) -> Session | None:

@@ -63,7 +63,10 @@ class AttemptWrites:
         self._jobs = ExportJob.objects.db_manager(using)
 
     def claim(self, job: ExportJob, contract_id: UUID, limits: ContractLimits) -> Claim:
-        """Cutoff 1. UNKNOWN leaves the message unsettled."""
+        """Cutoff 1. UNKNOWN leaves the message unsettled.
+
+        A row found still Queued counts as UNKNOWN too: nobody has the job, and this message is its wake-up (I5).
+        """
 
         def write() -> Claim:
             reach("claim.before")
@@ -76,7 +79,11 @@ class AttemptWrites:
             return claim
 
         def reread() -> Claim:
-            return Claim.CLAIMED if self._stands(Status.RUNNING) else Claim.LOST
+            row = self._row()
+            if row is not None and row["status"] == Status.QUEUED:
+                return Claim.UNKNOWN
+            own = row is not None and (row["status"], row["attempt_id"]) == (Status.RUNNING, self.attempt_id)
+            return Claim.CLAIMED if own else Claim.LOST
 
         give_up_at = time.monotonic() + CLAIM_TRY_SECONDS
         return settle(write, reread, unknown=Claim.UNKNOWN, give_up_at=give_up_at, using=self._using)
