@@ -43,5 +43,5 @@ lint: .venv/.has-test
 
 clean:
 	@if [ -d "$$DEMO_DIR" ]; then exec $(PYTHON) -m config.devstack.delete "$$DEMO_DIR"; fi
-	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis staticfiles test-artifacts
 	@find config exports reconciliation tests -name __pycache__ -prune -exec rm -rf {} +

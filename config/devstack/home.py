@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 ENV = "env"
 """The file in the directory that tells processes everything; there only once all of it is true."""
 
+_LOCK = "lock"
 NEEDED_BYTES = 300_000_000
 """What a first start writes (programs 45 MB, a fresh database 60 MB), with room for work."""
 
@@ -49,10 +51,19 @@ class Home:
             self._lock = None
 
     def remove(self) -> None:
-        """Close it and delete all of it, the database's place outside included."""
-        self.close()
+        """Close it and delete all of it, the database's place outside included.
+
+        The lock goes last: nobody else who would delete it too, or use it, finds it half deleted.
+        """
+        self.children.stop_all()
         places.remove_outside(self.directory)
-        shutil.rmtree(self.directory)
+        for path in self.directory.iterdir():
+            if path.name != _LOCK:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        (self.directory / _LOCK).unlink()
+        self.close()
+        with contextlib.suppress(OSError):  # somebody has just begun anew in it
+            self.directory.rmdir()
 
 
 def open_home(directory: Path, *, check: Callable[[], None] = never) -> Home:
@@ -96,7 +107,7 @@ def _make(directory: Path) -> None:
 
 def _lock(directory: Path) -> TextIO:
     """Hold the directory until this process ends, however it ends: the kernel lets go of the lock then."""
-    stream = (directory / "lock").open("a", encoding="utf-8")
+    stream = (directory / _LOCK).open("a", encoding="utf-8")
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -29,17 +29,21 @@ ENDED_SECONDS = 60  # a stop gives each server up to 20 s
 
 @dataclass
 class Run:
-    """A process that serves a directory."""
+    """A process that serves a directory, or tries to."""
 
-    directory: Path
     process: subprocess.Popen[str]
 
-    def wait_until_ready(self) -> None:
-        """Read its first word."""
+    def lines_until(self, last: str) -> list[str]:
+        """Return the lines it says up to the line `last`."""
         assert self.process.stdout is not None
-        readable, _, _ = select.select([self.process.stdout], [], [], READY_SECONDS)
-        assert readable, "the servers were not ready in time"
-        assert self.process.stdout.readline() == "ready\n", self.end()
+        output, said = self.process.stdout.fileno(), b""
+        while f"{last}\n".encode() not in said:
+            readable, _, _ = select.select([output], [], [], READY_SECONDS)
+            assert readable, f"it did not say {last!r} in time"
+            chunk = os.read(output, 65_536)
+            assert chunk, self.wait()
+            said += chunk
+        return said.decode().splitlines()
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         """Send a signal; return the exit code and what it said about trouble."""
@@ -62,7 +66,7 @@ def start(directory: Path, account: Account | None = None) -> Run:
         text=True,
         env={"PATH": os.defpath, "PYTHONDONTWRITEBYTECODE": "1"},
     )
-    return Run(directory, process)
+    return Run(process)
 
 
 @contextlib.contextmanager
@@ -70,7 +74,7 @@ def running(directory: Path, account: Account | None = None) -> Iterator[Run]:
     """Serve `directory` for the time of the block."""
     run = start(directory, account)
     try:
-        run.wait_until_ready()
+        run.lines_until("ready")
         yield run
     finally:
         if run.process.poll() is None:

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     Report = Callable[[str], None]
 
 
-def run(directory: Path, report: Report, signals: StopSignals, *, once: bool) -> bool:
+def run(directory: Path, report: Report, signals: StopSignals, *, once: bool) -> bool | None:
     """Show everything in `directory`; return whether each sample came out as intended.
 
-    With `once` it ends after the table, else it serves until a signal. A signal before the table is False.
+    With `once` it ends after the table, else it serves until a signal. None: a signal ended it before the table.
     """
     outcomes: list[Outcome] = []
 
@@ -38,7 +38,7 @@ def run(directory: Path, report: Report, signals: StopSignals, *, once: bool) ->
                 watch(stack, signals)
 
     guarded(work)
-    return bool(outcomes) and all(outcome.as_intended for outcome in outcomes)
+    return all(outcome.as_intended for outcome in outcomes) if outcomes else None
 
 
 def _show(stack: Stack, report: Report) -> list[Outcome]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from config.devstack.waiting import StopSignals
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+
+_INTERRUPTED = 130  # what a shell reports of a program that Ctrl-C ended
 
 
 class Command(BaseCommand):
@@ -38,7 +41,9 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except ImportError as error:
             raise CommandError(f"{error.name} is not installed; run `make demo`.") from error
-        if options["once"] and not as_intended:
+        if as_intended is None:
+            sys.exit(_INTERRUPTED)
+        if not as_intended:
             raise CommandError("Not every sample export came out as intended.")
 
     def _report(self, line: str) -> None:
