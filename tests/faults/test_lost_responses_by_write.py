@@ -1,0 +1,78 @@
+"""Each boundary write, each way to lose its answer: what the worker then knows is what the row says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from exports import boundary
+from exports.states import Status
+from tests.faults import boundaries
+from tests.faults.boundaries import BOUNDARIES, Boundary
+from tests.faults.relay import Doors
+from tests.faults.wire_proxy import Fault
+
+if TYPE_CHECKING:
+    from tests.faults.boundaries import Situation
+    from tests.faults.wire_proxy import WireProxy
+    from tests.faults.world import World
+
+pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "api", "worker", "lossy"])
+each_write = pytest.mark.parametrize("write", BOUNDARIES, ids=[write.name for write in BOUNDARIES])
+
+
+@each_write
+def test_an_answer_lost_after_the_commit_is_known_as_applied_from_the_row(
+    write: Boundary, proxy: WireProxy, lossy: str, world: World
+) -> None:
+    at = write.situation(world, lossy)
+    laid = proxy.ambush(write.statement, Fault.CUT_REPLY)
+
+    assert write.write(at) == write.applied
+
+    laid.wait()
+    assert_applied_once(write, at)
+
+
+@each_write
+def test_a_request_lost_on_its_way_is_known_as_not_applied_from_the_row(
+    write: Boundary, proxy: WireProxy, lossy: str, world: World
+) -> None:
+    at = write.situation(world, lossy)
+    laid = proxy.ambush(write.statement, Fault.DROP_REQUEST)
+
+    assert write.write(at) == write.refused_once
+
+    laid.wait()
+    if write.tries_again():
+        assert_applied_once(write, at)
+    else:
+        assert_untouched(write, at)
+
+
+@each_write
+def test_without_an_answer_from_the_write_and_from_the_row_nothing_is_known(
+    write: Boundary, proxy: WireProxy, lossy: str, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boundary, "REREAD_SECONDS", 0.3)
+    monkeypatch.setattr(boundaries, "PATIENCE_SECONDS", 0.3)
+    at = write.situation(world, lossy)
+    laid = proxy.ambush(write.statement, Fault.CUT_REPLY, then=lambda: proxy.set_doors(Doors.CLOSED))
+
+    assert write.write(at) == write.unknown
+
+    laid.wait()
+    assert_applied_once(write, at)
+
+
+def assert_applied_once(write: Boundary, at: Situation) -> None:
+    assert at.status() == write.after
+    if write.event is not None:
+        assert at.events(write.event) == 1
+
+
+def assert_untouched(write: Boundary, at: Situation) -> None:
+    assert at.status() == write.before
+    assert write.event is None or at.events(write.event) == 0
+    assert write.before is not Status.QUEUED or at.job.attempt_count == 0
