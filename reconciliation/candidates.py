@@ -7,17 +7,20 @@ of its rows, so rows that are skipped or have to wait never stand in the way of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
 
-from exports.models import ExportJob
+from exports.models import ExportAttemptEvent, ExportJob
 from exports.models.base import ClockTimestamp
+from exports.states import EventKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
     from uuid import UUID
+
+    from django.db.models import QuerySet
 
     from exports.states import Status
 
@@ -27,38 +30,42 @@ PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One expired attempt as the scan saw it; every statement asks again."""
+    """One expired attempt as the scan saw it; every statement asks again.
 
-    job_id: UUID
+    `contract_id` is what its Claimed event records: the contract version everything about it is judged by.
+    """
+
+    job: ExportJob
     attempt_id: UUID
-    destination_id: UUID
-    stop_requested: bool
-    lease_expires_at: datetime
+    contract_id: str | None
     seen_at: datetime
 
     @property
     def expired_seconds(self) -> float:
         """How long its lease had been over when it was seen, by the database's clock."""
-        return (self.seen_at - self.lease_expires_at).total_seconds()
+        assert self.job.lease_expires_at is not None  # noqa: S101 - the scan compares it
+        return (self.seen_at - self.job.lease_expires_at).total_seconds()
 
 
 def expired(status: Status, using: str = "default", page: int = PAGE) -> Iterator[Candidate]:
     """Yield every expired attempt of this status, the longest expired first; each row at most once a call."""
-    after: Candidate | None = None
+    after: ExportJob | None = None
     while True:
         found = list(_page(status, after, using, page))
-        yield from found
+        yield from (Candidate(job, job.attempt_id, job.contract_id, job.seen_at) for job in found)
         if len(found) < page:
             return
         after = found[-1]
 
 
-def _page(status: Status, after: Candidate | None, using: str, page: int) -> Iterator[Candidate]:
+def _page(status: Status, after: ExportJob | None, using: str, page: int) -> QuerySet[Any]:
     rows = ExportJob.objects.using(using).filter(status=status, lease_expires_at__lt=ClockTimestamp())
     if after is not None:
-        behind = Q(lease_expires_at__gt=after.lease_expires_at) | Q(id__gt=after.job_id)
+        behind = Q(lease_expires_at__gt=after.lease_expires_at) | Q(id__gt=after.id)
         rows = rows.filter(behind, lease_expires_at__gte=after.lease_expires_at)
-    columns = ("id", "attempt_id", "destination_id", "stop_request_id", "lease_expires_at", "seen_at")
-    rows = rows.annotate(seen_at=ClockTimestamp()).order_by("lease_expires_at", "id")
-    for job_id, attempt_id, destination_id, stop_id, expires_at, seen_at in rows.values_list(*columns)[:page]:
-        yield Candidate(job_id, attempt_id, destination_id, stop_id is not None, expires_at, seen_at)
+    claimed = ExportAttemptEvent.objects.filter(
+        job_id=OuterRef("id"), attempt_id=OuterRef("attempt_id"), kind=EventKind.CLAIMED
+    )
+    rows = rows.annotate(seen_at=ClockTimestamp(), contract_id=Subquery(claimed.values("detail")[:1]))
+    nominated: QuerySet[Any] = rows.order_by("lease_expires_at", "id")[:page]
+    return nominated

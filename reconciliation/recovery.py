@@ -26,7 +26,7 @@ from exports.states import Status
 from reconciliation.candidates import expired
 from reconciliation.managers import Takeovers
 from reconciliation.probe import PATIENCE_SECONDS, Looks
-from reconciliation.resolving import Open, overdue, resolve_from_evidence, resolve_from_look
+from reconciliation.resolving import Open, Resolver, overdue
 from reconciliation.takeover import Came, take_over
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ class Run:
         self._stop_at = stop_at
         self._takeovers = Takeovers(using)
         self._looks = looks
+        self._resolver = Resolver(self._takeovers, self.run_id)
         self._counts: Counter[Came] = Counter()
         self._losses = 0
         self._newly_asked: set[UUID] = set()
@@ -127,7 +128,7 @@ class Run:
             self._count(self._guarded(partial(take_over, candidate, self._takeovers, self.run_id)))
         waiting: dict[UUID, Open] = {}
         for candidate in self._visit(Status.DELIVERING):
-            came = self._guarded(partial(resolve_from_evidence, candidate, self._takeovers, self.run_id))
+            came = self._guarded(partial(self._resolver.from_evidence, candidate))
             if isinstance(came, Open):
                 waiting[candidate.attempt_id] = came
                 if self._looks.ask(came.question):
@@ -158,8 +159,7 @@ class Run:
                 break
             for attempt_id, sighting in answers.items():
                 attempt = waiting.pop(attempt_id)
-                step = partial(resolve_from_look, attempt, sighting, self._takeovers, self.run_id)
-                self._count(self._guarded(step))
+                self._count(self._guarded(partial(self._resolver.from_look, attempt, sighting)))
         for attempt in waiting.values():
             self._count(self._guarded(partial(self._without_answer, attempt)))
 
@@ -172,7 +172,7 @@ class Run:
         if not overdue(attempt.candidate):
             return Came.WAITING
         silence = Unanswered(Trouble.TIMEOUT, text="no look came back within a recovery run")
-        return resolve_from_look(attempt, silence, self._takeovers, self.run_id)
+        return self._resolver.from_look(attempt, silence)
 
     def _count(self, came: Came) -> None:
         self._counts[came] += 1

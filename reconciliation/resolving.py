@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
+from django.core.exceptions import ValidationError
+
 from exports import dossier
 from exports.conf import limits
 from exports.contracts import Contract, ContractError
@@ -23,7 +25,7 @@ from exports.evidence import (
     Unanswered,
     encode,
 )
-from exports.models import ExportAttemptEvent, ExportJob
+from exports.models import DestinationContract, ExportAttemptEvent
 from exports.states import Status, Written
 from exports.verdicts import Asker, judge
 from reconciliation.probe import Question
@@ -45,34 +47,70 @@ class Open:
     question: Question
 
 
-def resolve_from_evidence(candidate: Candidate, takeovers: Takeovers, run_id: str) -> Came | Open:
-    """Resolve an attempt whose appended evidence suffices; otherwise return what its partner has to be asked."""
-    job = _still_ours(candidate, takeovers.using)
-    if job is None or job.expected_file_name is None:
-        return Came.MOVED_ON
-    contract = _contract_of(candidate, takeovers.using)
-    if contract is None:
-        return _resolve(candidate, takeovers, run_id, Status.OUTCOME_UNKNOWN, UNREADABLE)
-    verdict = _verdict(job, contract, takeovers.using)
-    if verdict.conclusion is Conclusion.COMPLETED:
-        return _resolve(candidate, takeovers, run_id, Status.COMPLETED, verdict.reason)
-    question = Question(candidate.attempt_id, candidate.destination_id, contract, job.expected_file_name)
-    return Open(candidate, question)
+class Resolver:
+    """Resolves the Delivering attempts of one recovery run; contract versions are immutable and read once."""
 
+    def __init__(self, takeovers: Takeovers, run_id: str) -> None:
+        self._takeovers = takeovers
+        self._run_id = run_id
+        self._contracts: dict[str | None, Contract | None] = {}
 
-def resolve_from_look(attempt: Open, sighting: Sighting, takeovers: Takeovers, run_id: str) -> Came:
-    """Keep what the look showed, then resolve from all the evidence; without an answer, wait within a bound."""
-    if isinstance(sighting, Unanswered) and not overdue(attempt.candidate):
-        return Came.WAITING
-    job = _still_ours(attempt.candidate, takeovers.using)
-    if job is None:
-        return Came.MOVED_ON
-    _append(attempt.candidate, sighting, takeovers.using, run_id)
-    verdict = _verdict(job, attempt.question.contract, takeovers.using)
-    completed = verdict.conclusion is Conclusion.COMPLETED
-    resolution = Status.COMPLETED if completed else Status.OUTCOME_UNKNOWN
-    summary = f"{verdict.reason}; {in_words(sighting)}"
-    return _resolve(attempt.candidate, takeovers, run_id, resolution, summary)
+    def from_evidence(self, candidate: Candidate) -> Came | Open:
+        """Resolve an attempt whose appended evidence suffices; else return what its partner has to be asked."""
+        contract = self._contract(candidate.contract_id)
+        if contract is None:
+            return self._resolve(candidate, Status.OUTCOME_UNKNOWN, UNREADABLE)
+        verdict = self._verdict(candidate, contract)
+        if verdict.conclusion is Conclusion.COMPLETED:
+            return self._resolve(candidate, Status.COMPLETED, verdict.reason)
+        job = candidate.job
+        name = str(job.expected_file_name)
+        return Open(candidate, Question(candidate.attempt_id, job.destination_id, contract, name))
+
+    def from_look(self, attempt: Open, sighting: Sighting) -> Came:
+        """Keep what the look showed, then resolve from all the evidence; without an answer, wait within a bound."""
+        candidate = attempt.candidate
+        if isinstance(sighting, Unanswered) and not overdue(candidate):
+            return Came.WAITING
+        self._append(candidate, sighting)
+        verdict = self._verdict(candidate, attempt.question.contract)
+        completed = verdict.conclusion is Conclusion.COMPLETED
+        resolution = Status.COMPLETED if completed else Status.OUTCOME_UNKNOWN
+        return self._resolve(candidate, resolution, f"{verdict.reason}; {in_words(sighting)}")
+
+    def _contract(self, contract_id: str | None) -> Contract | None:
+        if contract_id not in self._contracts:
+            self._contracts[contract_id] = read_contract(contract_id, self._takeovers.using)
+        return self._contracts[contract_id]
+
+    def _verdict(self, candidate: Candidate, contract: Contract) -> Verdict:
+        case = dossier.case_of(candidate.job, contract, self._takeovers.using)
+        assert case is not None, "a Delivering row has its expected file"  # noqa: S101 - held by the trigger
+        return judge(case, Asker.RECOVERY)
+
+    def _append(self, candidate: Candidate, sighting: Sighting) -> None:
+        reach("recover.evidence.before")
+        ExportAttemptEvent.objects.db_manager(self._takeovers.using).append_evidence(
+            job_id=candidate.job.id,
+            attempt_id=candidate.attempt_id,
+            observed_by=self._run_id,
+            detail=encode(ProbeSighting(sighting, observed_by=self._run_id)),
+        )
+        reach("recover.evidence.after")
+
+    def _resolve(self, candidate: Candidate, resolution: Status, summary: str) -> Came:
+        reach("recover.resolved.before")
+        written = self._takeovers.resolve(
+            job_id=candidate.job.id,
+            expired_attempt_id=candidate.attempt_id,
+            resolution=resolution,
+            evidence_summary=summary,
+            recovery_run_id=self._run_id,
+        )
+        reach("recover.resolved.after")
+        if written is Written.REFUSED:
+            return Came.MOVED_ON
+        return Came.COMPLETED if resolution is Status.COMPLETED else Came.OUTCOME_UNKNOWN
 
 
 def overdue(candidate: Candidate) -> bool:
@@ -96,52 +134,12 @@ def in_words(sighting: Sighting) -> str:
             assert_never(sighting)
 
 
-def _still_ours(candidate: Candidate, using: str) -> ExportJob | None:
-    job: ExportJob | None = (
-        ExportJob.objects.using(using)
-        .filter(id=candidate.job_id, attempt_id=candidate.attempt_id, status=Status.DELIVERING)
-        .first()
-    )
-    return job
-
-
-def _contract_of(candidate: Candidate, using: str) -> Contract | None:
-    row = dossier.contract_of(candidate.job_id, candidate.attempt_id, using)
-    if row is None:
+def read_contract(contract_id: str | None, using: str) -> Contract | None:
+    """Return a recorded contract version, or None when the claim names none that can be read."""
+    if contract_id is None:
         return None
     try:
-        return Contract.from_json(row.terms)
-    except ContractError:
+        row = DestinationContract.objects.using(using).filter(id=contract_id).first()
+        return None if row is None else Contract.from_json(row.terms)
+    except (ContractError, ValidationError):
         return None
-
-
-def _verdict(job: ExportJob, contract: Contract, using: str) -> Verdict:
-    case = dossier.case_of(job, contract, using)
-    assert case is not None, "a Delivering row has its expected file"  # noqa: S101 - held by the trigger
-    return judge(case, Asker.RECOVERY)
-
-
-def _append(candidate: Candidate, sighting: Sighting, using: str, run_id: str) -> None:
-    reach("recover.evidence.before")
-    ExportAttemptEvent.objects.db_manager(using).append_evidence(
-        job_id=candidate.job_id,
-        attempt_id=candidate.attempt_id,
-        observed_by=run_id,
-        detail=encode(ProbeSighting(sighting, observed_by=run_id)),
-    )
-    reach("recover.evidence.after")
-
-
-def _resolve(candidate: Candidate, takeovers: Takeovers, run_id: str, resolution: Status, summary: str) -> Came:
-    reach("recover.resolved.before")
-    written = takeovers.resolve(
-        job_id=candidate.job_id,
-        expired_attempt_id=candidate.attempt_id,
-        resolution=resolution,
-        evidence_summary=summary,
-        recovery_run_id=run_id,
-    )
-    reach("recover.resolved.after")
-    if written is Written.REFUSED:
-        return Came.MOVED_ON
-    return Came.COMPLETED if resolution is Status.COMPLETED else Came.OUTCOME_UNKNOWN

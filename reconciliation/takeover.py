@@ -40,11 +40,11 @@ class Came(StrEnum):
 
 def take_over(candidate: Candidate, takeovers: Takeovers, run_id: str) -> Came:
     """Take over a Running attempt by the one statement whose conditions hold; database errors pass through."""
-    if candidate.stop_requested:
+    if candidate.job.stop_request_id is not None:
         return _stop(candidate, takeovers, run_id)
     reach("recover.requeued.before")
     written = takeovers.requeue(
-        job_id=candidate.job_id,
+        job_id=candidate.job.id,
         expired_attempt_id=candidate.attempt_id,
         max_attempts=limits().max_attempts,
         recovery_run_id=run_id,
@@ -56,7 +56,7 @@ def take_over(candidate: Candidate, takeovers: Takeovers, run_id: str) -> Came:
 def _exhaust(candidate: Candidate, takeovers: Takeovers, run_id: str) -> Came:
     reach("recover.exhausted.before")
     written = takeovers.exhaust(
-        job_id=candidate.job_id,
+        job_id=candidate.job.id,
         expired_attempt_id=candidate.attempt_id,
         max_attempts=limits().max_attempts,
         recovery_run_id=run_id,
@@ -68,7 +68,7 @@ def _exhaust(candidate: Candidate, takeovers: Takeovers, run_id: str) -> Came:
 def _stop(candidate: Candidate, takeovers: Takeovers, run_id: str) -> Came:
     reach("recover.stopped.before")
     written = takeovers.stop_expired(
-        job_id=candidate.job_id, expired_attempt_id=candidate.attempt_id, recovery_run_id=run_id
+        job_id=candidate.job.id, expired_attempt_id=candidate.attempt_id, recovery_run_id=run_id
     )
     reach("recover.stopped.after")
     return Came.STOPPED if written is Written.APPLIED else Came.MOVED_ON

@@ -61,7 +61,7 @@ def test_pages_visit_every_row_once_also_where_many_leases_end_at_the_same_time(
     with connections["default"].cursor() as cursor:
         cursor.execute("UPDATE export_jobs SET lease_expires_at = date_trunc('hour', lease_expires_at)")
 
-    visited = [candidate.job_id for candidate in expired(Status.RUNNING, "worker", page=2)]
+    visited = [candidate.job.id for candidate in expired(Status.RUNNING, "worker", page=2)]
 
     assert sorted(visited) == sorted(job.id for job in jobs)
 
