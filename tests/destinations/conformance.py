@@ -15,6 +15,7 @@ import threading
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,8 +46,8 @@ from tests.destinations.partners import Export, History, Partner, deliver_to, ma
 from tests.destinations.watcher import watching
 
 REQUEST = 32_256  # bytes of one write request; sizes around it are where blocks are miscounted
-AGREED = {"publish": {"overwrite": "posix_rename"}}
-DIRECT = {"publish": {"mode": "direct_write", "probed": {"exclusive_create_refuses": True}}}
+AGREED: dict[str, Any] = {"publish": {"overwrite": "posix_rename"}}
+DIRECT: dict[str, Any] = {"publish": {"mode": "direct_write", "probed": {"exclusive_create_refuses": True}}}
 RACES = 20
 
 
@@ -337,7 +338,7 @@ def test_an_agreed_overwrite_without_hash_stays_unknown_and_with_it_is_completed
     unproven = deliver_to(destination, new, JobRole.OVERWRITE, **AGREED)
     assert unproven.verdict.conclusion is Conclusion.OUTCOME_UNKNOWN
     newest = make_export(tmp_path, b"3rd bytes", old.expected.name)
-    reading = {"permissions": {"may_read": True}, "verification": {"read_back": True}}
+    reading: dict[str, Any] = {"permissions": {"may_read": True}, "verification": {"read_back": True}}
     proven = deliver_to(destination, newest, JobRole.OVERWRITE, **AGREED, **reading)
     assert proven.verdict.conclusion is Conclusion.COMPLETED
     assert proven.verdict.proof is Proof.HASH

@@ -66,8 +66,9 @@ class _Login(asyncssh.SSHServer):
 class FaultyFiles(asyncssh.SFTPServer):
     """One connection's files; counts its looks at final names to tell the first from the last."""
 
-    def __init__(self, chan: Any, root: Path) -> None:
-        super().__init__(chan, chroot=str(root))
+    def __init__(self, chan: Any, root: Path, files: list[Any]) -> None:
+        super().__init__(chan, chroot=os.fsencode(root))
+        self._files = files
         self._step, _, self._fault = chan.get_extra_info("username").partition(":")
         self._looks = 0
         self._writes = 0
@@ -131,8 +132,7 @@ class FaultyFiles(asyncssh.SFTPServer):
 
     def _opened(self, path: bytes, pflags: int, attrs: Any) -> Any:
         opened: Any = super().open(path, pflags, attrs)
-        if self._step == Step.OPEN and self._fault.endswith("_after"):
-            opened.close()  # nobody will ever learn of its handle
+        self._files.append(opened)
         return opened
 
     async def write(self, file_obj: object, offset: int, data: bytes) -> Any:
@@ -166,8 +166,11 @@ class FaultyFiles(asyncssh.SFTPServer):
 def faulty_server(loop: LoopThread, root: Path) -> Iterator[Callable[..., Partner]]:
     """Run the server; yields what makes a partner of it, with a fault or without."""
     key = new_key()
+    files: list[Any] = []
     listener = loop.run(
-        _start({"server_host_keys": [key], "sftp_factory": lambda chan: FaultyFiles(chan, root), "sftp_version": 3})
+        _start(
+            {"server_host_keys": [key], "sftp_factory": lambda chan: FaultyFiles(chan, root, files), "sftp_version": 3}
+        )
     )
 
     def partner(step: Step | None = None, fault: Fault | None = None) -> Partner:
@@ -185,6 +188,9 @@ def faulty_server(loop: LoopThread, root: Path) -> Iterator[Callable[..., Partne
         yield partner
     finally:
         loop.run(_stop(listener))
+        # A connection that a fault cuts leaves its files to nobody.
+        for each in files:
+            each.close()
 
 
 async def _start(options: dict[str, Any]) -> Any:

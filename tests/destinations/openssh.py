@@ -33,7 +33,8 @@ class Sshd:
 
     def children(self) -> list[psutil.Process]:
         """Return the processes that serve its connections now."""
-        return psutil.Process(self.process.pid).children(recursive=True)
+        children: list[psutil.Process] = psutil.Process(self.process.pid).children(recursive=True)
+        return children
 
 
 def require(program: str | None, name: str) -> str:

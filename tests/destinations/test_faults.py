@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,7 +86,7 @@ class Ended:
         return [each for each in self.delivered.evidence if isinstance(each, kind)]
 
 
-def run(partner: Partner, directory: Path, **groups: object) -> Ended:
+def run(partner: Partner, directory: Path, **groups: Any) -> Ended:
     """Deliver under a fault and check what must hold whatever the fault is."""
     export = make_export(directory)
     began = time.monotonic()
