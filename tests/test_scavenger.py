@@ -48,8 +48,8 @@ def spool(tmp_path: Path, settings: Any) -> Path:
 
 def left(spool: Path, job: ExportJob | None = None, *, age_seconds: float = OLD_SECONDS) -> Path:
     """Leave a file of a job's current attempt, or of one nobody knows, last written so long ago."""
-    owner = (job.id, job.attempt_id) if job else (uuid.uuid4(), uuid.uuid4())
-    file = spool / file_name(*owner)
+    job_id, attempt_id = (job.id, job.attempt_id) if job else (uuid.uuid4(), None)
+    file = spool / file_name(job_id, attempt_id or uuid.uuid4())
     file.write_bytes(b"a contact")
     aged(file, age_seconds)
     return file

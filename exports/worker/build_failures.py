@@ -12,8 +12,6 @@ import psycopg
 
 from exports.errors import ExportError
 
-_UNTRANSLATABLE: Final = frozenset({"22P05", "22021"})
-
 _BY_STATE: Final = {
     "57014": "The database cancelled the build: it took too long, or an administrator ended it.",
     "55P03": "The contacts stayed locked by somebody else for too long.",
@@ -37,14 +35,11 @@ _BY_ERRNO: Final = {
 }
 
 
-def words_for(error: Exception, lines_sent: int, encoding: str, *, header: bool) -> str:
-    """Return what to record for this failure. `lines_sent` counts whole lines received before it."""
+def words_for(error: Exception) -> str:
+    """Return what to record for this failure."""
     if isinstance(error, ExportError):
         return str(error)
     if isinstance(error, psycopg.Error):
-        if error.sqlstate in _UNTRANSLATABLE and lines_sent:
-            row = lines_sent + 1 - header
-            return f"Row {row} holds a character that {encoding} cannot represent."
         return _database_words(error)
     if isinstance(error, OSError):
         name = errno.errorcode.get(error.errno or 0, type(error).__name__)

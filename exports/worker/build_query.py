@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from exports.contracts import Filter, Payload
     from exports.worker.source import ContactSource
 
-SERVER_ENCODINGS: Final = {"utf-8": "UTF8", "utf-8-sig": "UTF8", "latin-1": "LATIN1", "windows-1252": "WIN1252"}
-"""What PostgreSQL calls the encodings a contract may ask for; the mark of utf-8-sig is written beside the COPY."""
-
-FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""A cell that begins so is a formula to a spreadsheet; the last four are the full-width = + - @."""
+FORMULA_STARTS: Final = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
+"""A cell that begins with one of these is a formula to a spreadsheet; the last four are the full-width = + - @."""
 
 _MOST_NAME_BYTES: Final = 63  # PostgreSQL cuts a longer column name, and the header would not say what was agreed
 
@@ -111,9 +108,5 @@ def _condition(wanted: Filter) -> sql.SQL:
 def _options(payload: Payload) -> sql.Composed:
     # Where people open the file every cell is quoted: one that holds another dialect's delimiter stays one cell.
     quoting = sql.SQL(", FORCE_QUOTE *" if payload.spreadsheet_safe else "")
-    return sql.SQL("FORMAT csv, HEADER {}, DELIMITER {}, ENCODING {}{}").format(
-        sql.Literal(payload.header),
-        sql.Literal(payload.delimiter),
-        sql.Literal(SERVER_ENCODINGS[payload.encoding]),
-        quoting,
-    )
+    form = sql.SQL("FORMAT csv, HEADER {}, DELIMITER {}, ENCODING 'UTF8'{}")
+    return form.format(sql.Literal(payload.header), sql.Literal(payload.delimiter), quoting)

@@ -1,4 +1,4 @@
-"""Rows of one COPY, gathered into blocks.
+"""The lines of one COPY, gathered into blocks.
 
 PostgreSQL sends each row as one message. Taking them through the driver's own loop costs more than the server
 needs to make them, so they are fetched from its protocol layer and handed on by the block: twice as fast.
@@ -6,11 +6,14 @@ needs to make them, so they are fetched from its protocol layer and handed on by
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from psycopg import ClientCursor, DatabaseError
 from psycopg.pq import DiagnosticField, ExecStatus
 from psycopg.waiting import Wait
+
+from exports.contracts import LineEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,24 +25,35 @@ if TYPE_CHECKING:
     from exports.worker.build_query import BuildQuery
 
 BLOCK_BYTES: Final = 32 * 1024
-"""Small enough to stay in the processor's cache while it is joined, hashed and written; larger is slower."""
+"""Small enough to stay in the processor's cache while it is hashed and written; larger is slower."""
 
-Lines = list[memoryview]
+LINE_FEED: Final = b"\n"
+"""How PostgreSQL ends every line it sends to a client."""
+
+LINE_ENDS: Final = {LineEnd.LF: LINE_FEED, LineEnd.CRLF: b"\r\n"}
 
 
-def lines_of(connection: BuildConnection, query: BuildQuery) -> Iterator[Lines]:
-    """Yield the CSV's lines by the block, each line ending in a line feed, the header first.
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some whole lines of the CSV in UTF-8, and how many they are; the first block begins with the header."""
 
-    Raises psycopg errors, one amid the rows only after the lines before it. Locks are taken first: a COPY that
-    has to wait for one already holds its snapshot, and would see a table that was refilled meanwhile as empty.
+    content: bytearray
+    lines: int
+
+
+def blocks_of(connection: BuildConnection, query: BuildQuery, line_end: LineEnd) -> Iterator[Block]:
+    """Yield the whole CSV; line breaks inside a quoted cell stay as they are.
+
+    Raises psycopg errors. Locks are taken first: a COPY that has to wait for one already holds its snapshot, and
+    would see a table that was refilled meanwhile as empty.
     """
     connection.execute(query.explain, query.parameters)
     text = ClientCursor(connection).mogrify(query.copy, query.parameters)
     _expect(ExecStatus.COPY_OUT, connection.wait(_begin(connection, text.encode())))
     over = False
     while not over:
-        lines, over = connection.wait(_next(connection))
-        yield lines
+        block, over = connection.wait(_next(connection, LINE_ENDS[line_end]))
+        yield block
     _expect(ExecStatus.COMMAND_OK, connection.wait(_result(connection)))
 
 
@@ -51,22 +65,23 @@ def _begin(connection: BuildConnection, text: bytes) -> PQGen[PGresult]:
     return (yield from _result(connection))
 
 
-def _next(connection: BuildConnection) -> PQGen[tuple[Lines, bool]]:
+def _next(connection: BuildConnection, line_end: bytes) -> PQGen[tuple[Block, bool]]:
     """Fetch until a block is full or the rows are over, and say which."""
     fetch = connection.pgconn.get_copy_data
-    lines: Lines = []
-    size = 0
-    while size < BLOCK_BYTES:
+    content, lines = bytearray(), 0
+    while len(content) < BLOCK_BYTES:
         length, line = fetch(1)  # 1: do not wait inside
-        if length < 0:
-            return lines, True
         if length > 0:
-            lines.append(line)
-            size += length
+            content += line
+            lines += 1
+            if line_end != LINE_FEED:
+                content[-1:] = line_end
+        elif length < 0:
+            return Block(content, lines), True
         else:
             yield Wait.R
             connection.pgconn.consume_input()
-    return lines, False
+    return Block(content, lines), False
 
 
 def _result(connection: BuildConnection) -> PQGen[PGresult]:

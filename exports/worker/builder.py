@@ -6,17 +6,16 @@ A stop comes out as BuildStopped; everything else that the world can break as Ex
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import time
 from typing import TYPE_CHECKING, Final
 
-from exports.contracts import LineEnd
 from exports.errors import BuildStopped, ExportBuildException
 from exports.worker.build_connection import build_connection
+from exports.worker.build_encoding import Encoder
 from exports.worker.build_failures import without_words, words_for
 from exports.worker.build_query import build_query
-from exports.worker.build_stream import lines_of
+from exports.worker.build_stream import blocks_of
 from exports.worker.source import configured_source
 from exports.worker.spool import Draft, ExportFile, Spool
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from exports.contracts import Payload
     from exports.worker.build_connection import BuildConnection
     from exports.worker.build_query import BuildQuery
-    from exports.worker.build_stream import Lines
     from exports.worker.stop import StopSignal
 
     Progress = Callable[[int, int], None]
@@ -59,15 +57,14 @@ def build(
     within 100 ms, also while the query waits for a lock; ExportBuildException says in words without contact
     data what failed.
     """
-    running = Build(payload, stop, progress)
     try:
-        return running.run(job_id, attempt_id, tenant_id, using)
+        return Build(payload, stop, progress).run(job_id, attempt_id, tenant_id, using)
     except BuildStopped:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, it must not look like a stop, nor quote a contact
         if stop.is_set:
             raise BuildStopped from without_words(error)
-        raise ExportBuildException(running.words_for(error)) from without_words(error)
+        raise ExportBuildException(words_for(error)) from without_words(error)
 
 
 class Build:
@@ -77,8 +74,8 @@ class Build:
         self._payload = payload
         self._stop = stop
         self._progress = progress
+        self._encoder = Encoder(payload.encoding, header=payload.header)
         self._digest = hashlib.sha256()
-        self._lines = 0
         self._size = 0
         self._report_at = time.monotonic() + PROGRESS_SECONDS
 
@@ -92,42 +89,25 @@ class Build:
             with build_connection(using, attempt_id, self._stop) as connection:
                 self._copy(connection, query, draft)
             self._obey_stop()
-            return draft.keep(rows=self._rows, size=self._size, sha256=self._digest.digest())
-
-    def words_for(self, error: Exception) -> str:
-        """Say what failed, with the row where that is known."""
-        return words_for(error, self._lines, self._payload.encoding, header=self._payload.header)
-
-    @property
-    def _rows(self) -> int:
-        return max(0, self._lines - self._payload.header)
+            return draft.keep(rows=self._encoder.rows, size=self._size, sha256=self._digest.digest())
 
     def _copy(self, connection: BuildConnection, query: BuildQuery, draft: Draft) -> None:
-        if self._payload.encoding == "utf-8-sig":
-            self._write(codecs.BOM_UTF8, draft)
-        for lines in lines_of(connection, query):
+        self._write(self._encoder.mark, draft)
+        for block in blocks_of(connection, query, self._payload.line_end):
             self._obey_stop()
-            self._write(_joined(lines, self._payload.line_end), draft)
-            self._lines += len(lines)
+            self._write(self._encoder.encode(block), draft)
             self._report()
 
-    def _write(self, block: bytes, draft: Draft) -> None:
-        self._digest.update(block)
-        self._size += len(block)
-        draft.write(block)
+    def _write(self, content: bytes | bytearray, draft: Draft) -> None:
+        self._digest.update(content)
+        self._size += len(content)
+        draft.write(content)
 
     def _report(self) -> None:
         if time.monotonic() >= self._report_at:
-            self._progress(self._rows, self._size)
+            self._progress(self._encoder.rows, self._size)
             self._report_at = time.monotonic() + PROGRESS_SECONDS
 
     def _obey_stop(self) -> None:
         if self._stop.is_set:
             raise BuildStopped
-
-
-def _joined(lines: Lines, line_end: LineEnd) -> bytes:
-    """Join lines, each of which ends in a line feed; line breaks inside a quoted cell stay as they are."""
-    if line_end is LineEnd.LF:
-        return b"".join(lines)
-    return b"\r\n".join([*(line[:-1] for line in lines), b""])

@@ -136,7 +136,7 @@ class Draft:
             self._descriptor: int | None = os.open(name, flags, FILE_MODE, dir_fd=directory)
         os.fchmod(self._descriptor, FILE_MODE)  # whatever the umask took away
 
-    def write(self, block: bytes) -> None:
+    def write(self, block: bytes | bytearray) -> None:
         """Write the whole block, or raise OSError."""
         assert self._descriptor is not None, "a closed draft is written to"  # noqa: S101 - only a bug
         rest = memoryview(block)

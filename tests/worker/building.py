@@ -65,7 +65,11 @@ class Running:
         self.stop = StopSignal()
         self.streaming = threading.Event()
         self._result: ExportFile | BaseException | None = None
-        self._arguments = {"attempt_id": self.attempt_id, "stop": self.stop, "progress": progress or self._seen}
+        self._arguments: dict[str, Any] = {
+            "attempt_id": self.attempt_id,
+            "stop": self.stop,
+            "progress": progress or self._seen,
+        }
         self._thread = threading.Thread(target=self._run, args=(tenant,))
         self._thread.start()
 
@@ -96,7 +100,8 @@ class Running:
         """Return the build's process on the server, found by the name it gave itself."""
         name = f"contact-exports build {self.attempt_id}"
         ask = "SELECT pid FROM pg_stat_activity WHERE application_name = %s"
-        return until(lambda: connection.execute(ask, [name]).fetchone())[0]
+        pid: int = until(lambda: connection.execute(ask, [name]).fetchone())[0]
+        return pid
 
 
 def until(look: Callable[[], Any], seconds: float = 20) -> Any:

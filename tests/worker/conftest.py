@@ -65,7 +65,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def _run(*command: str) -> subprocess.CompletedProcess[bytes] | None:
     program = shutil.which(command[0])
-    return program and subprocess.run([program, *command[1:]], capture_output=True, check=False, timeout=20)
+    if program is None:
+        return None
+    return subprocess.run([program, *command[1:]], capture_output=True, check=False, timeout=20)
 
 
 def _lacking(what: str) -> NoReturn:

@@ -80,7 +80,7 @@ def test_a_failing_progress_report_is_a_build_failure(tenant: Tenant, spool: Pat
 
 
 def test_a_second_build_of_the_same_attempt_leaves_the_first_one_s_file(tenant: Tenant) -> None:
-    ids = {"job_id": uuid.uuid4(), "attempt_id": uuid.uuid4()}
+    ids: dict[str, Any] = {"job_id": uuid.uuid4(), "attempt_id": uuid.uuid4()}
     first = a_build(tenant, **ids)
 
     with pytest.raises(ExportBuildException, match="already exists"):
