@@ -78,6 +78,23 @@ def settle(
         time.sleep(PAUSE_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311 - jitter, not a secret
 
 
+def ask(question: Callable[[], Answer], *, give_up_at: float, using: str = "default") -> Answer:
+    """Return the answer to a question, asked again on a new connection while the old one turns out lost.
+
+    For what may be asked twice. A line that lay idle through a long build may be gone without a trace. The last
+    loss passes through once `give_up_at` (monotonic seconds) is over.
+    """
+    while True:
+        try:
+            return question()
+        except (DatabaseError, InterfaceError) as error:
+            if doubt_of(error, using) is Doubt.REAL or time.monotonic() >= give_up_at:
+                raise
+            logger.warning("a question got no answer, asking again: %s", type(error).__name__)
+            connections[using].close()
+        time.sleep(PAUSE_SECONDS)
+
+
 def ask_the_row(reread: Callable[[], Answer], *, unknown: Answer, using: str) -> Answer:
     """End the old session, then read state and ownership together; `unknown` when that too got no answer."""
     old = sessions.session_of(using)

@@ -12,11 +12,16 @@ from weakref import WeakKeyDictionary
 
 from django.db import connections
 
+from exports import waits
+
 if TYPE_CHECKING:
     from datetime import datetime
 
+FIRST_ANSWER_SECONDS = 5.0
+"""For the question who the server is, asked before anything else: as long as a connection may take."""
 IDENTITY_SQL = """
-    SELECT host(inet_server_addr()), inet_server_port(), pg_postmaster_start_time(), pid, backend_start
+    SELECT host(inet_server_addr()), inet_server_port(), pg_postmaster_start_time(), pid, backend_start,
+           (SELECT setting::float8 / 1000 FROM pg_settings WHERE name = 'statement_timeout')
     FROM pg_stat_activity WHERE pid = pg_backend_pid()"""
 END_SQL = """
     SELECT pg_terminate_backend(pid, %(wait_ms)s) FROM pg_stat_activity
@@ -40,14 +45,18 @@ _sessions: WeakKeyDictionary[Any, Session] = WeakKeyDictionary()
 
 
 def remember(sender: object, connection: Any, **_: object) -> None:  # noqa: ARG001 - a signal receiver's signature
-    """Record the session of a connection that was just made (receiver of connection_created).
+    """Record the session of a connection that was just made, and bound its waits (receiver of connection_created).
 
     A connection whose session is not known is closed before anything is sent on it: it could not be ended later.
     """
+    raw = connection.connection
     try:
+        waits.bound(raw, FIRST_ANSWER_SECONDS)
         with connection.cursor() as cursor:
             cursor.execute(IDENTITY_SQL)
-            _sessions[connection] = Session(*cursor.fetchone())
+            *identity, statement_seconds = cursor.fetchone()
+        waits.bound(raw, statement_seconds)
+        _sessions[connection] = Session(*identity)
     except BaseException:
         connection.close()
         raise

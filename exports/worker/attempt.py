@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from exports.boundary import ask
 from exports.holds.slots import is_limited
 from exports.holds.waking import feed
 from exports.worker.delivering import deliver
@@ -14,7 +15,7 @@ from exports.worker.preparing import prepare
 from exports.worker.stop import StopSignal, StopWhy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from exports.models import ExportJob
     from exports.worker.keeper import HeldLease
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from exports.worker.process import WorkerProcess
     from exports.worker.writes import AttemptWrites
 
+Answer = TypeVar("Answer")
 logger = logging.getLogger(__name__)
 
 
@@ -45,6 +47,10 @@ class Attempt:
         """The name the partner will see: a function of the delivery key alone (I8)."""
         return self.contract.final_name(self.job.delivery_key)
 
+    def ask(self, question: Callable[[], Answer]) -> Answer:
+        """Ask the database something between the attempt's writes, for as long as the lease is certainly current."""
+        return ask(question, give_up_at=self.lease.current_until, using=self.worker.using)
+
     def run(self, *, claimed_at: float) -> None:
         """Prepare, and where cutoff 2 let it pass, deliver. `claimed_at` is monotonic, from before the claim."""
         try:
@@ -61,6 +67,7 @@ class Attempt:
         """Keep the lease, watch for stop requests and for the drain bound, until the attempt's last write."""
         job_id, attempt_id, worker = self.job.id, self.writes.attempt_id, self.worker
         self.lease = worker.keeper.hold(job_id, attempt_id, partial(self.stop.set, StopWhy.LEASE_LOST), claimed_at)
+        self.writes.before_last_write = self.lease.expect_end
         worker.watcher.watch(job_id, attempt_id, partial(self.stop.set, StopWhy.STOP_REQUESTED))
         take_back = worker.drain.at_the_bound(partial(self.stop.set, StopWhy.DRAINING))
         try:

@@ -42,13 +42,18 @@ class Drain:
         return start + limits().drain_seconds
 
     def begin(self) -> None:
-        """Stop claiming and set the bound. Called from a signal handler: it takes no lock and does not wait."""
+        """Stop claiming and set the bound. Called from a signal handler, so the thread it interrupted may hold a lock.
+
+        Setting an event takes the lock that waiting for it takes: a thread of its own does that.
+        """
         if self._began_at is None:
             self._began_at = time.monotonic()
-            self._begun.set()
-            timer = threading.Timer(limits().drain_seconds, self._reach_the_bound)
-            timer.daemon = True
-            timer.start()
+            threading.Thread(target=self._go, name="drain", daemon=True).start()
+
+    def _go(self) -> None:
+        self._begun.set()
+        time.sleep(limits().drain_seconds)
+        self._reach_the_bound()
 
     def wait_begun(self, seconds: float) -> bool:
         """Wait up to so many seconds for the shutdown to begin; whether it has."""

@@ -39,12 +39,21 @@ class HeldLease:
     the database's expiry is never earlier.
     """
 
-    def __init__(self, job_id: UUID, attempt_id: UUID, lost: Callable[[], None], claimed_at: float) -> None:
+    def __init__(
+        self,
+        job_id: UUID,
+        attempt_id: UUID,
+        lost: Callable[[], None],
+        claimed_at: float,
+        finished: Callable[[], None] = lambda: None,
+    ) -> None:
         self.job_id = job_id
         self.attempt_id = attempt_id
         self.current_until = claimed_at + limits().lease_seconds
         self.due_at = claimed_at + limits().renew_seconds
         self._lost = lost
+        self._tell_finished = finished
+        self._end_expected = False
         self._finished = False
         self._one_at_a_time = threading.Lock()
 
@@ -80,13 +89,19 @@ class HeldLease:
                 time.sleep(0.1 * 2**turn)
         return False
 
+    def expect_end(self) -> None:
+        """Say that the attempt's last write is about to be sent: a renewal that finds no row is no loss any more."""
+        self._end_expected = True
+
     def finish(self) -> None:
         """End renewals: wait for one in flight, then never renew or report a loss again. Never throws."""
+        self._end_expected = True
         with self._one_at_a_time:
             self._finished = True
+        self._tell_finished()
 
     def _report_lost(self) -> None:
-        if not self._finished:
+        if not self._end_expected:
             logger.warning("attempt %s of export %s has lost its lease", self.attempt_id, self.job_id)
             self._lost()
 
@@ -102,12 +117,17 @@ class LeaseKeeper:
 
     def hold(self, job_id: UUID, attempt_id: UUID, lost: Callable[[], None], claimed_at: float) -> HeldLease:
         """Keep a claimed attempt's lease renewed; `lost` is called (once) when a takeover has ended it."""
-        lease = HeldLease(job_id, attempt_id, lost, claimed_at)
+        lease = HeldLease(job_id, attempt_id, lost, claimed_at, self._look_again)
         with self._changed:
             self._leases.add(lease)
             self._ensure_thread()
             self._changed.notify()
         return lease
+
+    def _look_again(self) -> None:
+        """Let the thread see a lease that was finished; after the last one it gives its session up."""
+        with self._changed:
+            self._changed.notify()
 
     def _ensure_thread(self) -> None:
         if self._thread is None or not self._thread.is_alive():
@@ -121,15 +141,18 @@ class LeaseKeeper:
 
     def _wait_for_due(self) -> list[HeldLease]:
         with self._changed:
-            self._leases = {lease for lease in self._leases if not lease.is_finished}
-            next_due = min((lease.due_at for lease in self._leases), default=None)
+            next_due = min((lease.due_at for lease in self._live()), default=None)
             if next_due is None:
                 connections[self._using].close()  # an idle keeper keeps no session
                 self._changed.wait()
             else:
                 self._changed.wait(max(0.0, next_due - time.monotonic()))
             now = time.monotonic()
-            return sorted((x for x in self._leases if x.due_at <= now), key=lambda lease: lease.due_at)
+            return sorted((x for x in self._live() if x.due_at <= now), key=lambda lease: lease.due_at)
+
+    def _live(self) -> set[HeldLease]:
+        self._leases = {lease for lease in self._leases if not lease.is_finished}
+        return self._leases
 
     def _renew(self, lease: HeldLease) -> None:
         try:

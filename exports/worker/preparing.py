@@ -24,6 +24,7 @@ from exports.worker import partner
 from exports.worker.builder import ExportFile, build
 from exports.worker.delivering import order_of, status_of
 from exports.worker.stop import StopWhy
+from exports.worker.writes import Terminal
 
 if TYPE_CHECKING:
     from exports.worker.attempt import Attempt
@@ -81,21 +82,20 @@ def _build(attempt: Attempt) -> ExportFile:
 def _held_back(attempt: Attempt, file: ExportFile) -> bool:
     """Let a file that looks wrong wait for a person, unless one has let this version go on."""
     using = attempt.worker.using
-    words = objection(attempt.job, attempt.contract, file.rows, using)
-    if words is None or was_let_go_on(attempt.job, using):
+    words = attempt.ask(lambda: objection(attempt.job, attempt.contract, file.rows, using))
+    if words is None or attempt.ask(lambda: was_let_go_on(attempt.job, using)):
         return False
     hold_guarded(attempt.job, words, attempt.worker.worker_id, using)
-    attempt.lease.finish()
-    attempt.writes.return_lease()
+    _return(attempt)
     return True
 
 
 def _authorized(attempt: Attempt, file: ExportFile) -> Prepared | None:
     """Connect while a failure still costs nothing, then cross the boundary on that connection."""
-    session = partner.connect(attempt.contract, attempt.worker.using)
+    session = attempt.ask(lambda: partner.connect(attempt.contract, attempt.worker.using))
     crossed = False
     try:
-        order = order_of(attempt, file)
+        order = attempt.ask(lambda: order_of(attempt, file))
         crossed = not _ended_early(attempt, order, session) and _cross(attempt, file)
     finally:
         if not crossed:
@@ -130,8 +130,7 @@ def _cross(attempt: Attempt, file: ExportFile) -> bool:
         case Authorization.ORIGINAL_COMPLETED:
             attempt.writes.finish_failed(FailureReason.ORIGINAL_DELIVERED, None)
         case Authorization.FROZEN:
-            attempt.lease.finish()
-            attempt.writes.return_lease()
+            _return(attempt)
         case Authorization.LEASE_LAPSED | Authorization.NOT_OWNER | Authorization.UNKNOWN:
             # The row says which side of cutoff 2 this attempt is on, and recovery reads it.
             logger.warning("export %s was not authorized: %s", attempt.job.id, word)
@@ -150,8 +149,7 @@ def _end_stopped(attempt: Attempt, stop_point: str) -> None:
         case StopWhy.STOP_REQUESTED:
             attempt.writes.finish_stopped(stop_point)
         case StopWhy.DRAINING:
-            attempt.lease.finish()
-            attempt.writes.return_lease()
+            _return(attempt)
         case StopWhy.LEASE_LOST | None:
             logger.info("attempt %s stopped without a write: %s", attempt.writes.attempt_id, attempt.stop.why)
         case never:
@@ -162,6 +160,12 @@ def _give_back(attempt: Attempt, error: CouldNotConnect) -> None:
     """Nobody could be reached and nothing was sent: say so, and let recovery requeue it unburnt."""
     logger.warning("export %s: %s", attempt.job.id, error)
     attempt.writes.append(encode(NotSent(NotSentReason.COULD_NOT_CONNECT, error.words)))
-    hold_unreachable(attempt.job, error.words, attempt.worker.worker_id, attempt.worker.using)
+    attempt.ask(lambda: hold_unreachable(attempt.job, error.words, attempt.worker.worker_id, attempt.worker.using))
+    _return(attempt)
+
+
+def _return(attempt: Attempt) -> None:
+    """Give the attempt back unburnt; with a stop request recorded it is stopped instead."""
     attempt.lease.finish()
-    attempt.writes.return_lease()
+    if attempt.writes.finish_stopped("before delivery") is not Terminal.APPLIED:
+        attempt.writes.return_lease()

@@ -61,6 +61,8 @@ class AttemptWrites:
         self._patience = patience
         self._using = using
         self._jobs = ExportJob.objects.db_manager(using)
+        self.before_last_write: Callable[[], None] = lambda: None
+        """Told that the attempt's last write is about to be sent; from there on no renewal may report a loss."""
 
     def claim(self, job: ExportJob, contract_id: UUID, limits: ContractLimits) -> Claim:
         """Cutoff 1. UNKNOWN leaves the message unsettled.
@@ -239,6 +241,7 @@ class AttemptWrites:
                 return Terminal.APPLIED
             return Terminal.NOT_YET if self._stands(before) else Terminal.REFUSED
 
+        self.before_last_write()
         give_up_at = self._patience()
         while True:
             end = settle(write, reread, unknown=Terminal.UNKNOWN, give_up_at=give_up_at, using=self._using)
