@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -52,7 +53,7 @@ def test_two_claims_at_once_do_not_both_take_the_last_slot() -> None:
     with session("worker") as holder:
         holder.execute("BEGIN")
         run(holder, "lock_gate", destination_id=place.destination.id)
-        claims = [Background(lambda job=job: claim(job, place)) for job in (first, second)]
+        claims = [Background(partial(claim, job, place)) for job in (first, second)]
         wait_until_blocked_by(holder)
         holder.execute("COMMIT")
     assert sorted(each.result() for each in claims) == [Claim.CLAIMED, Claim.FULL]

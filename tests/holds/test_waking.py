@@ -194,7 +194,7 @@ def test_a_paused_hundred_thousand_does_not_keep_the_due_ones_elsewhere_from_bei
 
 def _crowd(place: Place, count: int) -> None:
     """Insert queued exports as the owner; their wake-ups are long gone."""
-    parameters = {"tenant": place.tenant.id, "destination": place.destination.id, "count": count}
+    parameters: dict[str, Any] = {"tenant": place.tenant.id, "destination": place.destination.id, "count": count}
     with connections["default"].cursor() as cursor:
         cursor.execute(
             """
