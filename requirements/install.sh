@@ -28,24 +28,26 @@ fi
 
 run_pip() {
     .venv/bin/python -m pip install --disable-pip-version-check --no-input --progress-bar off \
-        --only-binary :all: --require-hashes -r "$1" 2>&1
+        --only-binary :all: --require-hashes "$@" 2>&1
     echo "pip ended with $?"
 }
 
-# A dot for each package; pip's own words only if it failed.
+# A dot for each package; pip's complaints only if it failed.
 show_progress() {
     awk '
         /^pip ended with / { code = $4; next }
         /^Collecting / { printf "."; fflush() }
-        { said = said $0 "\n" }
+        /^ERROR|^WARNING|rror: / { said = said substr($0, 1, 500) "\n" }
         END { print ""; if (code != 0) { printf "%s", said; exit 1 } }
     '
 }
 
-for set_name in "$@"; do
-    printf 'installing requirements/%s.txt ' "$set_name"
-    run_pip "requirements/$set_name.txt" | show_progress || {
-        echo "The packages of requirements/$set_name.txt could not be installed; pip says why above." >&2
-        exit 1
-    }
+printf 'installing %s ' "$*"
+for name in "$@"; do
+    set -- "$@" -r "requirements/$name.txt"
+    shift
 done
+run_pip "$@" | show_progress || {
+    echo "The packages could not be installed; pip says why above." >&2
+    exit 1
+}

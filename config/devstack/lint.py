@@ -17,7 +17,7 @@ PRODUCTION = "config.settings.base"
 CHECKS: tuple[tuple[str, ...], ...] = (
     ("-m", "ruff", "format", "--check", "."),
     ("-m", "ruff", "check", "."),
-    ("-m", "mypy", "."),
+    ("-m", "mypy", "--explicit-package-bases", "."),
     ("-c", "from importlinter.cli import lint_imports_command as main; main()"),
     ("manage.py", "makemigrations", "--check", "--dry-run"),
     ("manage.py", "check", "--deploy", "--fail-level", "WARNING"),
