@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 from django.contrib.auth.models import Group, Permission, User
 from knox.models import AuthToken
 
+from exports.actions.create_export import Created, create_export
 from exports.models import Client, Destination, ExportJob, Membership, Tenant
+from tests.routing import RoleClient
 
 if TYPE_CHECKING:
     from uuid import UUID
 
+EXPORTS = "/api/v1/exports/"
 PASSWORD = "a long password for tests"
 
 
@@ -24,6 +27,12 @@ class Caller:
     name: str
     user: User
     token: str
+
+    def get(self, path: str = "", **query: Any) -> Any:
+        return RoleClient().get(f"{EXPORTS}{path}", query, headers=self.headers)
+
+    def post(self, body: Any, path: str = "", *, alias: str = "api") -> Any:
+        return RoleClient(alias).post(f"{EXPORTS}{path}", body, content_type="application/json", headers=self.headers)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -47,7 +56,12 @@ def a_caller(*tenants: Tenant, verbs: tuple[str, ...] = ("add", "view")) -> Call
     user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
     Client.objects.create(name=name, user=user)
     Membership.objects.bulk_create([Membership(user=user, tenant=tenant) for tenant in tenants])
-    return Caller(name, user, AuthToken.objects.create(user)[1])
+    return Caller(name, user, a_token(user))
+
+
+def a_token(user: User, **values: Any) -> str:
+    _, token = AuthToken.objects.create(user, **values)  # type: ignore[no-untyped-call] # the library's own
+    return str(token)
 
 
 def a_person(*tenants: Tenant, group: str | None = None, **values: Any) -> User:
@@ -60,8 +74,6 @@ def a_person(*tenants: Tenant, group: str | None = None, **values: Any) -> User:
 
 
 def an_export(destination: Destination, *, job_id: UUID | None = None, created_by: str = "client:crm") -> ExportJob:
-    from exports.actions.create_export import Created, create_export  # noqa: PLC0415 - Django must be set up
-
     creation = create_export(destination.tenant, destination.id, created_by, job_id, using="api")
     assert isinstance(creation, Created)
     return creation.job

@@ -41,7 +41,11 @@ def role(alias: str) -> Iterator[None]:
 class RoleClient(Client):
     """Django's test client, with each request served under the role of the web process."""
 
+    def __init__(self, alias: str = "api") -> None:
+        super().__init__(raise_request_exception=False)
+        self.alias = alias
+
     def request(self, **request: Any) -> Any:
-        """Serve one request as exports_api."""
-        with role("api"):
+        """Serve one request as exports_api; an exception becomes the answer that a client would get."""
+        with role(self.alias):
             return super().request(**request)

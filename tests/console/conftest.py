@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.people import a_destination, a_person, a_tenant
+from tests.people import a_person
 from tests.routing import RoleClient
+from tests.web import browser, destination, tenant, web_process
 
 if TYPE_CHECKING:
-    from exports.models import Destination, Tenant
+    from exports.models import Tenant
 
-
-@pytest.fixture(autouse=True)
-def _web_process(settings: Any) -> None:
-    settings.DATABASE_ROUTERS = ["tests.routing.RoleRouter"]
-    settings.WHITENOISE_AUTOREFRESH = True
-    settings.WHITENOISE_USE_FINDERS = True
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        item.add_marker(pytest.mark.django_db(transaction=True, databases=["default", "api"]))
-
-
-@pytest.fixture
-def tenant() -> Tenant:
-    return a_tenant()
-
-
-@pytest.fixture
-def destination(tenant: Tenant) -> Destination:
-    return a_destination(tenant)
+__all__ = ["browser", "destination", "tenant", "web_process"]
 
 
 @pytest.fixture
 def viewer(tenant: Tenant) -> RoleClient:
     """Return the browser of a signed-in export viewer of the tenant."""
-    browser = RoleClient()
-    browser.force_login(a_person(tenant, group="Export viewers"))
-    return browser
+    signed_in = RoleClient()
+    signed_in.force_login(a_person(tenant, group="Export viewers"))
+    return signed_in

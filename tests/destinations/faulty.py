@@ -50,7 +50,9 @@ class Fault(StrEnum):
     VANISH = "vanish"
 
 
-class _Login(asyncssh.SSHServer):
+class PasswordLogin(asyncssh.SSHServer):
+    """Lets any user in who knows the password."""
+
     def begin_auth(self, username: str) -> bool:
         del username
         return True
@@ -194,7 +196,7 @@ def faulty_server(loop: LoopThread, root: Path) -> Iterator[Callable[..., Partne
 
 
 async def _start(options: dict[str, Any]) -> Any:
-    return await asyncssh.create_server(_Login, "127.0.0.1", 0, **options)
+    return await asyncssh.create_server(PasswordLogin, "127.0.0.1", 0, **options)
 
 
 async def _stop(listener: Any) -> None:

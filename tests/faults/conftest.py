@@ -6,10 +6,12 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
 from django.conf import settings as django_settings
 from django.db import connections
 
+from exports import waits
 from tests.faults.observing import other_sessions, until
 from tests.faults.waking import Waking
 from tests.faults.wire_proxy import WireProxy
@@ -40,7 +42,7 @@ def proxy(stack: Stack) -> Iterator[WireProxy]:
 
 @pytest.fixture(autouse=True)
 def _no_session_outlives_its_test(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The database is dropped in the end; who still holds a session by then was forgotten by somebody."""
+    """Wait until no session is left: the database is dropped in the end, and whoever is still there forgot it."""
     if request.node.get_closest_marker("django_db") is None:
         yield
         return
@@ -61,9 +63,26 @@ def lossy(proxy: WireProxy, transactional_db: None) -> Iterator[str]:  # noqa: A
 
 
 @pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the server end statements of the lossy alias, and the worker its waits, within a part of a second."""
+    monkeypatch.setattr(waits, "ANSWER_SECONDS", 0.1)
+    options = dict(connections.databases[LOSSY]["OPTIONS"])
+    connections.databases[LOSSY]["OPTIONS"] |= {"options": "-c statement_timeout=300ms"}
+    yield
+    connections.databases[LOSSY]["OPTIONS"] = options
+
+
+@pytest.fixture
 def world(transactional_db: None, partner: PartnerAccount) -> World:  # noqa: ARG001 - the database exists first
     """Return a tenant with contacts and a partner."""
     return a_world(partner)
+
+
+@pytest.fixture
+def admin(stack: Stack) -> Iterator[psycopg.Connection[Any]]:
+    """Return the administrator's connection, who may end anybody's session."""
+    with psycopg.connect(stack.postgres.url(), autocommit=True) as connection:
+        yield connection
 
 
 @pytest.fixture

@@ -35,6 +35,15 @@ def held_row(job: ExportJob) -> Iterator[int]:
         yield cursor.fetchone()[0]
 
 
+@contextmanager
+def held_tables() -> Iterator[int]:
+    """Hold every row of an export and its history against any write; yield the holder's session."""
+    with transaction.atomic(), connections["default"].cursor() as cursor:
+        cursor.execute("LOCK TABLE export_jobs, export_attempt_events IN EXCLUSIVE MODE")
+        cursor.execute("SELECT pg_backend_pid()")
+        yield cursor.fetchone()[0]
+
+
 def blocked_by(holder: int) -> list[int]:
     """Return the sessions that wait for this session's locks."""
     return _pids("SELECT pid FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))", holder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,11 +10,15 @@ from exports import boundary
 from exports.states import Status
 from tests.faults import boundaries
 from tests.faults.boundaries import BOUNDARIES, Boundary
+from tests.faults.observing import held_tables, wait_until_one_is_blocked_by
 from tests.faults.relay import Doors
 from tests.faults.wire_proxy import Fault
 
 if TYPE_CHECKING:
+    import psycopg
+
     from tests.faults.boundaries import Situation
+    from tests.faults.waking import Waking
     from tests.faults.wire_proxy import WireProxy
     from tests.faults.world import World
 
@@ -64,6 +68,38 @@ def test_without_an_answer_from_the_write_and_from_the_row_nothing_is_known(
 
     laid.wait()
     assert_applied_once(write, at)
+
+
+@each_write
+@pytest.mark.usefixtures("impatient")
+def test_an_answer_that_is_swallowed_is_given_up_and_asked_of_the_row(
+    write: Boundary, proxy: WireProxy, lossy: str, world: World
+) -> None:
+    at = write.situation(world, lossy)
+    laid = proxy.ambush(write.statement, Fault.BLACK_HOLE)
+
+    assert write.write(at) == write.applied
+
+    laid.wait()
+    assert_applied_once(write, at)
+
+
+@each_write
+def test_a_session_ended_while_its_write_waits_is_known_as_not_applied_from_the_row(
+    write: Boundary, lossy: str, world: World, waking: Waking, admin: psycopg.Connection[Any]
+) -> None:
+    at = write.situation(world, lossy)
+    with held_tables() as holder:
+        answer = waking.call(lambda: write.write(at), using=lossy)
+        end_session(admin, wait_until_one_is_blocked_by(holder))
+
+    assert answer.result() == write.refused_once
+    assert at.status() == (write.after if write.tries_again() else write.before)
+
+
+def end_session(admin: psycopg.Connection[Any], pid: int) -> None:
+    """End a session as an administrator does, and wait until it is gone."""
+    assert admin.execute("SELECT pg_terminate_backend(%s, 5000)", [pid]).fetchone() == (True,)
 
 
 def assert_applied_once(write: Boundary, at: Situation) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def direct(stack: Stack) -> Iterator[psycopg.Connection]:
-    """A connection past the proxy, and a table to see effects in."""
+    """Return a connection past the proxy, and a table to see effects in."""
     with psycopg.connect(stack.postgres.url(), autocommit=True) as connection:
         connection.execute("CREATE TABLE effects (n int)")
         yield connection
@@ -63,9 +63,7 @@ def test_without_a_fault_both_protocols_and_copy_pass_unchanged(
     assert effects(direct) == [1, 2, 3]
 
 
-def test_a_cut_reply_leaves_the_effect_and_an_error(
-    proxy: WireProxy, stack: Stack, direct: psycopg.Connection
-) -> None:
+def test_a_cut_reply_leaves_the_effect_and_an_error(proxy: WireProxy, stack: Stack, direct: psycopg.Connection) -> None:
     laid = proxy.ambush(containing("INSERT INTO effects"), Fault.CUT_REPLY)
     with through(proxy, stack) as connection, pytest.raises(psycopg.OperationalError):
         connection.execute(INSERT, [1])

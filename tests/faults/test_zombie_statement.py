@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.db import connections
 
 from exports import sessions
 from tests.faults.boundaries import BOUNDARIES, Boundary
@@ -46,11 +45,9 @@ def make_zombie(write: Boundary, at: Situation, holder: int, proxy: WireProxy, w
     """Start the write, and lose its line once the server has it waiting for the row."""
     found: list[int] = []
 
-    def then() -> None:
-        found.append(wait_until_one_is_blocked_by(holder))
-        connections["default"].close()
-
-    laid = proxy.ambush(write.statement, Fault.LOSE_CLIENT, then=then)
+    laid = proxy.ambush(
+        write.statement, Fault.LOSE_CLIENT, then=lambda: found.append(wait_until_one_is_blocked_by(holder))
+    )
     answer = waking.call(lambda: write.write(at), using="lossy")
     laid.wait()
     return Zombie(found[0], answer)
@@ -69,16 +66,17 @@ def test_a_write_left_waiting_for_the_row_is_ended_before_the_row_is_believed(
     assert at.status() == (write.after if write.tries_again() else write.before)
 
 
+@pytest.fixture
+def _zombies_live(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the guard away: every old session counts as gone."""
+    monkeypatch.setattr(sessions, "is_gone", lambda _old, _using: True)
+
+
+@pytest.mark.usefixtures("_zombies_live")
 @pytest.mark.parametrize("write", GOES_ON, ids=[write.name for write in GOES_ON])
 def test_control_a_write_that_is_not_ended_is_applied_after_the_worker_was_told_it_was_not(
-    write: Boundary,
-    proxy: WireProxy,
-    lossy: str,
-    world: World,
-    waking: Waking,
-    monkeypatch: pytest.MonkeyPatch,
+    write: Boundary, proxy: WireProxy, lossy: str, world: World, waking: Waking
 ) -> None:
-    monkeypatch.setattr(sessions, "is_gone", lambda _old, _using: True)
     at = write.situation(world, lossy)
     with held_row(at.job) as holder:
         zombie = make_zombie(write, at, holder, proxy, waking)

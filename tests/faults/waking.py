@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from django.db import connections
 
+from exports import crashpoints
 from exports.worker.drain import Drain
 from exports.worker.process import WorkerProcess
 from exports.worker.runner import WakeUp
+from tests.faults.observing import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from exports.disposition import Disposition
     from exports.models import ExportJob
@@ -72,3 +76,36 @@ def _in_thread(work: Callable[[], Result], using: str) -> Result:
     finally:
         for alias in (using, "default"):
             connections[alias].close()
+
+
+class Stand:
+    """Holds whoever reaches a named point until it is let go; the test sees that it stands there."""
+
+    def __init__(self, point: str) -> None:
+        self.point = point
+        self._reached = threading.Event()
+        self._let_go = threading.Event()
+
+    def __call__(self) -> None:
+        self._reached.set()
+        assert self._let_go.wait(PATIENCE_SECONDS), f"nobody let the attempt go on from {self.point}"
+
+    def wait(self) -> None:
+        """Wait until somebody stands at the point."""
+        assert self._reached.wait(PATIENCE_SECONDS), f"{self.point} was never reached"
+
+    def let_go(self) -> None:
+        """Let it go on, now and every later time."""
+        self._let_go.set()
+
+
+@contextmanager
+def standing_at(point: str) -> Iterator[Stand]:
+    """Hold the attempt at a point for the time of the block, or until it is let go earlier."""
+    stand = Stand(point)
+    crashpoints.arm(point, stand)
+    try:
+        yield stand
+    finally:
+        stand.let_go()
+        crashpoints.disarm(point)

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from django.db import connections
+
 from exports.sql import STATEMENTS
 from tests.faults.relay import Link, Relay, Wire
 
@@ -67,6 +69,11 @@ class Ambush:
     def release(self) -> None:
         """Let a held answer go."""
         self.released.set()
+
+    def strike(self) -> None:
+        """Do what is to be done at this moment; it may have used the database in the relay's own thread."""
+        self.then()
+        connections.close_all()
 
 
 def statement(name: str) -> Callable[[str], bool]:
@@ -189,7 +196,7 @@ class _PostgresWire(Wire):
     def _statement(self, data: bytes, text: str) -> None:
         laid = self._proxy.find(text) if text else None
         if laid is not None and laid.fault is Fault.DROP_REQUEST:
-            laid.then()
+            laid.strike()
             self.link.cut()
             laid.struck.set()
             return
@@ -202,7 +209,7 @@ class _PostgresWire(Wire):
             self._lose(laid)
 
     def _lose(self, laid: Ambush) -> None:
-        laid.then()
+        laid.strike()
         self.link.muted.set()  # also keeps the client's end from being passed on to the server
         if laid.fault is Fault.LOSE_CLIENT:
             self.link.cut_client()
@@ -229,8 +236,8 @@ class _PostgresWire(Wire):
             self._spring(laid, held)
 
     def _spring(self, laid: Ambush, answer: bytes) -> None:
-        """The server's whole answer is here: lose it, or keep it until it is released."""
-        laid.then()
+        """Lose the server's whole answer, or keep it until it is released."""
+        laid.strike()
         if laid.fault is Fault.CUT_REPLY:
             self.link.cut()
         laid.struck.set()

@@ -8,6 +8,8 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.db import connections
+
 from exports.conf import limits
 from exports.contracts import Auth, Contract, Endpoint, HostKey, Paths, Permissions, Verification
 from exports.models import (
@@ -19,6 +21,7 @@ from exports.models import (
     ExportJob,
     Tenant,
 )
+from exports.models.base import ClockTimestamp
 from exports.secrets import Secret, encrypt
 from exports.states import Written
 
@@ -124,3 +127,15 @@ def agree(destination: Destination, account: PartnerAccount, **parts: Any) -> De
     destination.active_contract = contract
     destination.save(update_fields=["active_contract"])
     return contract
+
+
+def expire(job: ExportJob) -> None:
+    """Let the current attempt's lease lie in the past, as if its worker had been silent for that long."""
+    past = "UPDATE export_jobs SET lease_expires_at = clock_timestamp() - interval '1 s' WHERE id = %s"
+    with connections["default"].cursor() as cursor:
+        cursor.execute(past, [job.id])
+
+
+def lease_is_over(job: ExportJob) -> bool:
+    """Whether the current attempt's lease has lapsed by the database's clock."""
+    return ExportJob.objects.filter(id=job.id, lease_expires_at__lt=ClockTimestamp()).exists()

@@ -18,6 +18,7 @@ from exports.actions.create_replacement import (
     Repeated,
     ReplacementExists,
     SayWhy,
+    create_replacement,
 )
 from exports.actions.request_cancellation import Click, Recorded, request_cancellation
 from exports.contracts import Acknowledgment, AcknowledgmentKind, Verification
@@ -82,8 +83,8 @@ def test_nothing_is_inserted_for_an_original_that_may_not_be_replaced(state: str
         "occupied": lambda: fail(lives.running(place), FailureReason.FINAL_NAME_OCCUPIED),
         "queued": lambda: lives.queued(place),
     }[state]()
-    answer = settled.replacement(job)
-    assert answer == NotReplaceable(Status(job.status), job.failure_reason and FailureReason(job.failure_reason))
+    reason = None if job.failure_reason is None else FailureReason(job.failure_reason)
+    assert settled.replacement(job) == NotReplaceable(Status(job.status), reason)
     assert ExportJob.objects.count() == 1
 
 
@@ -234,10 +235,10 @@ def test_an_agreement_that_is_not_recorded_for_the_destination_is_refused() -> N
 def test_the_same_request_answers_with_the_same_replacement_and_a_foreign_use_of_its_id_with_nothing() -> None:
     original = settled.unknown(lives.a_place())
     asked = settled.wish(original)
-    first = settled.create_replacement(asked, using="api")
+    first = create_replacement(asked, using="api")
     assert isinstance(first, Created)
-    assert isinstance(settled.create_replacement(asked, using="api"), Repeated)
-    assert settled.create_replacement(replace(asked, decided_by="user:eve"), using="api") == IdReused()
+    assert isinstance(create_replacement(asked, using="api"), Repeated)
+    assert create_replacement(replace(asked, decided_by="user:eve"), using="api") == IdReused()
 
 
 # Correction and replacement, in both orders
