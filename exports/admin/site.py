@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.admin import AdminSite
+from django.http import Http404
 from django.urls import reverse
 from django.utils.text import capfirst
 
 from exports.admin.pages import pages
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest
+    from django.http import HttpRequest, HttpResponse
 
 
 class ConsoleSite(AdminSite):
@@ -44,6 +45,10 @@ class ConsoleSite(AdminSite):
             if app["app_label"] == "exports":
                 app["models"].sort(key=lambda page: order.index(page["model"]._meta.model_name))  # noqa: SLF001 - the same
         return apps
+
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponse:  # noqa: ARG002 - the framework's signature
+        """Offer none: no form here uses it, and it would count whole tables."""
+        raise Http404
 
     def _nav(self, request: HttpRequest) -> list[tuple[str, str]]:
         if not self.has_permission(request):

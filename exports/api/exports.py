@@ -27,6 +27,7 @@ from exports.api.serializers import (
     BusySerializer,
     ErrorSerializer,
     ExportSerializer,
+    IdField,
     represent,
     represent_all,
 )
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
 class CreationBody(serializers.Serializer[Any]):
     """What a client asks for; `id` is its own request id and becomes the export's."""
 
-    id = serializers.UUIDField(required=False, help_text="Sent again, the same request is the same export.")
-    destination_id = serializers.UUIDField()
+    id = IdField(required=False, help_text="Sent again, the same request is the same export.")
+    destination_id = IdField()
 
 
 class ListQuery(PageQuery):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import cache_page
 from drf_spectacular.utils import OpenApiResponse, extend_schema, inline_serializer
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework import serializers
@@ -30,6 +32,11 @@ def page_of(item: type[serializers.BaseSerializer[Any]]) -> Any:
     )
 
 
+SCHEMA_SECONDS = 300
+"""How long a rendered schema is kept: it changes with a release, and costs more than any other answer here."""
+
+
+@method_decorator(cache_page(SCHEMA_SECONDS), name="dispatch")
 @extend_schema(exclude=True)
 class SchemaView(SpectacularAPIView):
     """The schema, for anybody: it is as public as the source of this project."""

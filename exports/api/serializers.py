@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 
+class IdField(serializers.UUIDField):
+    """An id as text; the framework would also take a number, which no client means."""
+
+    def to_internal_value(self, data: object) -> UUID:
+        """Return the id; fail for whatever is no text of one."""
+        if not isinstance(data, str):
+            self.fail("invalid", value=data)
+        return super().to_internal_value(data)
+
+
 class HeldSerializer(serializers.Serializer[Held]):
     """Why a queued export waits."""
 
