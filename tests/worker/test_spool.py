@@ -36,7 +36,7 @@ def mode(path: Path) -> int:
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077, 0o777], ids=oct)
-def umask(request: pytest.FixtureRequest) -> Iterator[None]:
+def umask(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:  # noqa: ARG001 - made before it
     before = os.umask(request.param)
     yield
     os.umask(before)
