@@ -29,11 +29,13 @@ _BY = "user:demo"
 
 
 def seed_destination(told: Mapping[str, Any], tenant: Tenant) -> str:
-    """Create the destination, or give it a new contract if what is told has changed; return its id."""
+    """Create the destination, with a new contract if one is agreed and has changed; return its id."""
     destination, _ = Destination.objects.get_or_create(
         tenant=tenant, name=told["name"], defaults={"is_enabled": told["is_enabled"]}
     )
     active = destination.active_contract
+    if not told["is_agreed"]:
+        return str(destination.id)
     if active is None or active.terms != _terms(told, active.terms["auth"]["secret_id"]):
         _agree(destination, told)
     return str(destination.id)

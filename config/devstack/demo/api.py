@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -29,6 +30,11 @@ class Api:
     def create(self, destination_id: str) -> dict[str, Any]:
         """Ask for an export to a destination; return its row."""
         return self._call("POST", f"{self.address}/api/v1/exports/", {"destination_id": destination_id})
+
+    def cancel(self, export_id: str) -> dict[str, Any]:
+        """Click on cancel, once; return what was recorded."""
+        url = f"{self.address}/api/v1/exports/{export_id}/cancellation-requests/"
+        return self._call("POST", url, {"request_id": str(uuid.uuid4()), "reason": "shown in the demo"})
 
     def read(self, export_id: str) -> dict[str, Any]:
         """Return an export's row as it is now."""

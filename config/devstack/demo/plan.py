@@ -21,9 +21,10 @@ TENANTS = {"nordwind": "Nordwind Versicherungen", "sonnenhof": "Sonnenhof Reisen
 
 MAILING_HOUSE = "Postkontor mailing house"
 AD_PLATFORM = "Adline audiences"
-FORMER_PARTNER = "Brieftaube (contract ended)"
+FORMER_PARTNER = "Brieftaube (disabled)"
+NEW_PARTNER = "Neuwerk (contract not agreed yet)"
 
-ACCOUNT_OF = {MAILING_HOUSE: "postkontor", AD_PLATFORM: "adline", FORMER_PARTNER: "brieftaube"}
+ACCOUNT_OF = {MAILING_HOUSE: "postkontor", AD_PLATFORM: "adline", FORMER_PARTNER: "brieftaube", NEW_PARTNER: "neuwerk"}
 """Each destination and its account at the partner's server, which is also the name of its directory."""
 
 PEOPLE = {
@@ -51,6 +52,7 @@ def make_plan(stack: Stack) -> dict[str, Any]:
             _destination(stack, "nordwind", MAILING_HOUSE, method="password"),
             _destination(stack, "sonnenhof", AD_PLATFORM, method="key", columns=["external_id", "email", "country"]),
             _destination(stack, "nordwind", FORMER_PARTNER, method="password", is_enabled=False),
+            _destination(stack, "sonnenhof", NEW_PARTNER, method="password", is_agreed=False),
         ],
     }
 
@@ -72,7 +74,11 @@ def _person(stack: Stack, username: str, group: str | None) -> dict[str, Any]:
 
 def _destination(stack: Stack, tenant: str, name: str, **more: Any) -> dict[str, Any]:
     account = stack.partner.add_account(ACCOUNT_OF[name])
-    return {"tenant": tenant, "name": name, "is_enabled": True, "columns": []} | _endpoint(account) | more
+    return (
+        {"tenant": tenant, "name": name, "is_enabled": True, "is_agreed": True, "columns": []}
+        | _endpoint(account)
+        | more
+    )
 
 
 def _endpoint(account: PartnerAccount) -> dict[str, Any]:

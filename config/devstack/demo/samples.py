@@ -6,13 +6,12 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from config.devstack.demo.plan import ACCOUNT_OF, AD_PLATFORM, CLIENT_OF, FORMER_PARTNER, MAILING_HOUSE
+from config.devstack.demo.api import Api
+from config.devstack.demo.plan import ACCOUNT_OF, AD_PLATFORM, CLIENT_OF, FORMER_PARTNER, MAILING_HOUSE, NEW_PARTNER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from config.devstack.demo.api import Api
 
 Row = dict[str, Any]
 Files = dict[str, "Path"]
@@ -29,7 +28,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Sample:
-    """One export: how it is made, the status it must reach, and what must then lie at the partner.
+    """One export: what is asked of the API, the status it must reach, and what must then lie at the partner.
 
     `judge` gets the final row, what lies in the destination's directory at the partner, and the rows of all
     exports to it; it returns what it saw and raises Mismatch if that is not what the sample is made to show.
@@ -40,11 +39,12 @@ class Sample:
     destination: str
     status: str
     judge: Callable[[Row, Files, list[Row]], str]
+    ask: Callable[[Api, str], Row] = Api.create
     within_seconds: float = 60  # the first export of a process takes two or three
 
     def make(self, scene: Scene) -> Row:
-        """Ask for the export over REST; return its row."""
-        return self.api(scene).create(scene.destination_ids[self.destination])
+        """Ask for the export over REST, and for whatever else belongs to the sample; return its row."""
+        return self.ask(self.api(scene), scene.destination_ids[self.destination])
 
     def api(self, scene: Scene) -> Api:
         """Return the API as the tenant's client system sees it."""
@@ -89,6 +89,13 @@ def _refuse_strangers(files: Files, rows: list[Row]) -> None:
         raise Mismatch(f"nobody sent {strangers}")
 
 
+def cancel_while_it_waits(api: Api, destination_id: str) -> Row:
+    """Create an export that no policy lets start, and cancel it."""
+    row = api.create(destination_id)
+    api.cancel(row["id"])
+    return row
+
+
 SAMPLES: tuple[Sample, ...] = (
     Sample(
         "contacts to a mailing house, signed in by password",
@@ -110,5 +117,13 @@ SAMPLES: tuple[Sample, ...] = (
         FORMER_PARTNER,
         "Rejected",
         nothing_sent,
+    ),
+    Sample(
+        "cancelled while it waits for a contract",
+        "sonnenhof",
+        NEW_PARTNER,
+        "Canceled",
+        nothing_sent,
+        cancel_while_it_waits,
     ),
 )
