@@ -36,6 +36,7 @@ class Attempt:
 
     def __init__(self, job: ExportJob, allowed: Allow, writes: AttemptWrites, worker: WorkerProcess) -> None:
         self.job = job
+        self.contract_id = allowed.contract_id
         self.contract = allowed.contract
         self.writes = writes
         self.worker = worker

@@ -42,7 +42,7 @@ def deliver(attempt: Attempt, prepared: Prepared) -> None:
     """Deliver once and record the outcome; the file is deleted and the lease finished whatever happened."""
     try:
         delivered = run_delivery(
-            prepared.session,
+            prepared.borrowed.session,
             prepared.order,
             lambda record: _append(attempt, record),
             abandon=lambda: attempt.worker.drain.is_over,
@@ -50,7 +50,7 @@ def deliver(attempt: Attempt, prepared: Prepared) -> None:
         _finish(attempt, delivered)
     finally:
         attempt.lease.finish()
-        prepared.session.close()
+        prepared.borrowed.give_back()
         prepared.file.delete()
 
 

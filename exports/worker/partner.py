@@ -1,26 +1,74 @@
-"""A worker's way to a destination: the credential opened for this one use, and a session."""
+"""A worker's way to a destination: the credential opened for this one use, and a session lent by the pool."""
 
 from __future__ import annotations
 
+import threading
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from exports.conf import limits
 from exports.crashpoints import reach
 from exports.destinations.addresses import AddressPolicy
+from exports.destinations.pool import IDLE_SECONDS, Pools
 from exports.destinations.protocol import ConnectTrouble, CouldNotConnect, Session, Surroundings, open_session
 from exports.models import DestinationSecret
 from exports.secrets import Secret, SecretError, decrypt
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from uuid import UUID
+
     from exports.contracts import Contract
 
 
-def connect(contract: Contract, using: str = "default") -> Session:
-    """Open a session under this contract; CouldNotConnect when nobody answered as agreed: nothing was sent."""
+WAIT_SECONDS = 30.0
+"""How long an attempt waits for one of its contract's connections; then it is given back rather than burnt."""
+_pools = Pools()
+
+
+@dataclass(frozen=True, slots=True)
+class Borrowed:
+    """A session lent to one attempt; `give_back` ends the loan, once."""
+
+    session: Session
+    give_back: Callable[[], None]
+
+
+def connect(contract_id: UUID, contract: Contract, using: str = "default") -> Borrowed:
+    """Borrow a session under this contract version; CouldNotConnect when nobody answered as agreed.
+
+    Nothing of the export has left the process then. The watchdog ends whatever the attempt does with it at the
+    contract's deadline.
+    """
     reach("connect.before")
-    session = open_session(contract, _secret(contract, using), surroundings())
+    loan = ExitStack()
+    _close_idle_now_and_then()
+    pool = _pools.pool(contract_id, contract.limits.max_connections)
+    session = loan.enter_context(pool.session(lambda: _open(contract, using), WAIT_SECONDS))
+    session.set_deadline(contract.limits.attempt_deadline_seconds)
     reach("connect.after")
-    return session
+    return Borrowed(session, loan.close)
+
+
+def _open(contract: Contract, using: str) -> Session:
+    return open_session(contract, _secret(contract, using), surroundings())
+
+
+@cache
+def _close_idle_now_and_then() -> threading.Thread:
+    """Start, once a process, the thread that closes sessions nobody has used for a while."""
+
+    def close() -> None:
+        while True:
+            time.sleep(IDLE_SECONDS / 2)
+            _pools.close_idle()
+
+    thread = threading.Thread(target=close, name="idle-sessions", daemon=True)
+    thread.start()
+    return thread
 
 
 def surroundings() -> Surroundings:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from exports.crashpoints import reach
 from exports.destinations.delivery import Order, check_name
-from exports.destinations.protocol import CouldNotConnect, Session
+from exports.destinations.protocol import ConnectTrouble, CouldNotConnect, Session
 from exports.errors import BuildStopped, ExportBuildException
 from exports.evidence import NotSent, NotSentReason, encode
 from exports.holds.guards import objection
@@ -37,11 +37,11 @@ ENDS_FROM_RUNNING = frozenset({FailureReason.FINAL_NAME_OCCUPIED, FailureReason.
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What cutoff 2 let pass: the file, the order to deliver it, and an open session to its destination."""
+    """What cutoff 2 let pass: the file, the order to deliver it, and a session lent for it."""
 
     file: ExportFile
     order: Order
-    session: Session
+    borrowed: partner.Borrowed
 
 
 def prepare(attempt: Attempt) -> Prepared | None:
@@ -92,15 +92,16 @@ def _held_back(attempt: Attempt, file: ExportFile) -> bool:
 
 def _authorized(attempt: Attempt, file: ExportFile) -> Prepared | None:
     """Connect while a failure still costs nothing, then cross the boundary on that connection."""
-    session = attempt.ask(lambda: partner.connect(attempt.contract, attempt.worker.using))
+    using = attempt.worker.using
+    borrowed = attempt.ask(lambda: partner.connect(attempt.contract_id, attempt.contract, using))
     crossed = False
     try:
         order = attempt.ask(lambda: order_of(attempt, file))
-        crossed = not _ended_early(attempt, order, session) and _cross(attempt, file)
+        crossed = not _ended_early(attempt, order, borrowed.session) and _cross(attempt, file)
     finally:
         if not crossed:
-            session.close()
-    return Prepared(file, order, session) if crossed else None
+            borrowed.give_back()
+    return Prepared(file, order, borrowed) if crossed else None
 
 
 def _ended_early(attempt: Attempt, order: Order, session: Session) -> bool:
@@ -160,7 +161,8 @@ def _give_back(attempt: Attempt, error: CouldNotConnect) -> None:
     """Nobody could be reached and nothing was sent: say so, and let recovery requeue it unburnt."""
     logger.warning("export %s: %s", attempt.job.id, error)
     attempt.writes.append(encode(NotSent(NotSentReason.COULD_NOT_CONNECT, error.words)))
-    attempt.ask(lambda: hold_unreachable(attempt.job, error.words, attempt.worker.worker_id, attempt.worker.using))
+    if error.kind is not ConnectTrouble.TOO_MANY_CONNECTIONS:  # our own bound says nothing about the partner
+        attempt.ask(lambda: hold_unreachable(attempt.job, error.words, attempt.worker.worker_id, attempt.worker.using))
     _return(attempt)
 
 

@@ -2,6 +2,16 @@
 
 A source only says which contacts a tenant has and what their columns are called. Which of them go into a file,
 in what order of columns and in what dialect, is the contract's business and done around it (build_query).
+
+A company with a table of its own writes, in a module of its own that EXPORT_SOURCE names:
+
+    class People(TableSource):
+        table = "crm.people"
+        tenant_column = "company_id"
+        key = "external_id"
+        columns = {"external_id": "id", "email": "email_address", "given_name": "first_name"}
+
+and grants exports_worker SELECT on it. Joins, consent flags and the like belong in a view, or in `select`.
 """
 
 from __future__ import annotations

@@ -193,5 +193,6 @@ def _refuse_if_shared(found: os.stat_result, directory: Path) -> None:
     """Contact data is for the account that runs the worker and for nobody else."""
     if found.st_uid != os.geteuid():
         raise SpoolRefused(f"{directory} must belong to the account that runs this process.")
-    if stat.S_IMODE(found.st_mode) != DIRECTORY_MODE:
+    # The set-group-id bit that some parents pass on changes nothing: the group has no rights to anything here.
+    if stat.S_IMODE(found.st_mode) & 0o777 != DIRECTORY_MODE:
         raise SpoolRefused(f"{directory} must have mode 0700: chmod 700 it.")
