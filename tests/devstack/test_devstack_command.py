@@ -85,6 +85,7 @@ def test_the_demo_shows_every_outcome_on_the_next_port_when_8000_is_taken(direct
     assert said.count("Completed") == 2
     assert said.count("Rejected") == 1
     assert said.count("Canceled") == 1
+    assert "violations: 0" in said
     assert processes_of(directory) == []
     _a_second_demo_that_finds_a_strangers_file_says_so_and_fails(directory)
 
