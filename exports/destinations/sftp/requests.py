@@ -4,6 +4,7 @@ All of them raise `Status` when the server answers with an error and `Lost` when
 """
 
 import hashlib
+import itertools
 from collections.abc import Iterator
 from typing import Final
 
@@ -111,13 +112,10 @@ class Requests:
     def names(self, directory: str) -> dict[bytes, Attributes] | None:
         """List a directory; None when it holds more names than anybody should read."""
         handle = self._handle(Kind.OPENDIR, text(directory))
-        found: dict[bytes, Attributes] = {}
-        for name, attributes in self._entries(handle):
-            found[name] = attributes
-            if len(found) > _MOST_NAMES:
-                break
+        # Counted as they come: a server that repeats one name for ever would never fill a dictionary.
+        found = list(itertools.islice(self._entries(handle), _MOST_NAMES + 1))
         self.close(handle)
-        return None if len(found) > _MOST_NAMES else found
+        return None if len(found) > _MOST_NAMES else dict(found)
 
     def _handle(self, kind: Kind, *fields: bytes) -> bytes:
         reader = self._wire.ask(Kind.HANDLE, kind, *fields)
@@ -153,7 +151,10 @@ class Requests:
         while True:
             try:
                 reader = self._wire.ask(Kind.NAME, Kind.READDIR, text(handle))
-                for _ in range(reader.number()):
+                count = reader.number()
+                if count == 0:
+                    raise self._wire.garbled("a listing went on without a name")
+                for _ in range(count):
                     name, _long = reader.text(), reader.text()
                     yield name, reader.attributes()
             except Status as status:

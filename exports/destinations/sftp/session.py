@@ -1,6 +1,7 @@
 """A session with an SFTP server: what the delivery asks for, as requests, and their answers as evidence."""
 
 import uuid
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
 from exports.contracts import ChecksumAlgorithm, Contract, OverwriteForm, PublishMode
@@ -28,7 +29,7 @@ from exports.evidence import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 _HEALTH_SECONDS: Final = 5.0  # a server that needs longer for a harmless question is not worth reusing
@@ -89,7 +90,7 @@ class SftpSession:
         """Say what stands under `name` in the final directory, by the way the contract allows."""
         may = self._contract.permissions
         if may.may_stat:
-            return self._sighting(lambda: self._requests.lstat(final_path(self._contract, name)))
+            return self._seen(final_path(self._contract, name))
         if may.may_list:
             return self._listed(name)
         return Forbidden(None, "the contract lets nothing be looked at")
@@ -165,13 +166,11 @@ class SftpSession:
         """Ask where we are, within a short bound."""
         if self.doubtful:
             return False
-        watch = WATCHDOG.watch(_HEALTH_SECONDS, self._connection.break_off)
         try:
-            self._requests.real_path()
+            with self._within(_HEALTH_SECONDS):
+                self._requests.real_path()
         except (Status, Lost):
             return False
-        finally:
-            watch.cancel()
         return not self.doubtful
 
     def close(self) -> None:
@@ -180,7 +179,8 @@ class SftpSession:
         self._connection.break_off()
 
     def _run(self, job: Job) -> Uploaded | UploadFailed:
-        return Upload(self._wire, self._requests, self._contract.limits).run(job)
+        with self._within(self._contract.limits.attempt_deadline_seconds):
+            return Upload(self._wire, self._requests, self._contract.limits).run(job)
 
     def _upload(self, job: Job) -> Uploaded | UploadFailed:
         done = self._run(job)
@@ -190,7 +190,7 @@ class SftpSession:
 
     def _verified(self, job: Job) -> Uploaded | UploadFailed:
         """Read back the size after CLOSE: a quota may have taken a file whose every write was accepted."""
-        seen = self._sighting(lambda: self._requests.lstat(job.path))
+        seen = self._seen(job.path)
         match seen:
             case Present(size=job.size):
                 return Uploaded(job.size)
@@ -204,9 +204,19 @@ class SftpSession:
             case Unanswered():
                 return UploadFailed(Phase.VERIFY, seen.trouble, seen.code, seen.text)
 
-    def _sighting(self, ask: "Callable[[], Attributes]") -> Sighting:
+    @contextmanager
+    def _within(self, seconds: float) -> "Iterator[None]":
+        """Break the connection off when what is done here takes longer, however busy the server keeps us."""
+        watch = WATCHDOG.watch(seconds, self._connection.break_off)
         try:
-            return _present(ask())
+            yield
+        finally:
+            watch.cancel()
+
+    def _seen(self, path: str) -> Sighting:
+        try:
+            with self._within(self._contract.limits.idle_timeout_seconds):
+                return _present(self._requests.lstat(path))
         except Status as status:
             return _from_status(status)
         except Lost as lost:
@@ -215,7 +225,8 @@ class SftpSession:
     def _listed(self, name: str) -> Sighting:
         """Look by listing the directory, for partners that allow that and no stat."""
         try:
-            found = self._requests.names(self._contract.paths.directory)
+            with self._within(self._contract.limits.idle_timeout_seconds):
+                found = self._requests.names(self._contract.paths.directory)
         except Status as status:
             denied = status.code == PERMISSION_DENIED
             return _from_status(status) if denied else _no_listing(status)
@@ -228,17 +239,31 @@ class SftpSession:
 
     def _hash(self, path: str) -> str | None:
         """Return the content's hash by the contract's way, None where the server will not tell it."""
-        proof = self._contract.verification
         try:
-            if proof.checksum is ChecksumAlgorithm.SHA256 and (told := self._requests.sha256(path)):
-                return told
-            return self._requests.content_sha256(path) if proof.read_back else None
-        except (Status, Lost):
+            # Hashing a large file takes the server as long as sending it took us, so the larger bound holds.
+            with self._within(self._contract.limits.attempt_deadline_seconds):
+                return self._asked_hash(path) or self._downloaded_hash(path)
+        except Lost:
             return None
+
+    def _asked_hash(self, path: str) -> str | None:
+        if self._contract.verification.checksum is not ChecksumAlgorithm.SHA256:
+            return None
+        with suppress(Status):
+            return self._requests.sha256(path)
+        return None
+
+    def _downloaded_hash(self, path: str) -> str | None:
+        if not self._contract.verification.read_back:
+            return None
+        with suppress(Status):
+            return self._requests.content_sha256(path)
+        return None
 
     def _answer(self, ask: "Callable[[], None]") -> Answer:
         try:
-            ask()
+            with self._within(self._contract.limits.idle_timeout_seconds):
+                ask()
         except Status as status:
             return Refused(status.code, status.text)
         except Lost as lost:
