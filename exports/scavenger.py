@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -107,13 +108,16 @@ def _entries(directory: int) -> Iterator[Leftover | str]:
     oldest_young = time.time() - AGE_IN_LEASES * limits().lease_seconds
     with os.scandir(directory) as entries:
         for entry in islice(entries, MOST_ENTRIES):
-            owner = owner_of(entry.name)
-            if owner is None or not entry.is_file(follow_symlinks=False):
-                yield "strange"
-                continue
-            found = entry.stat(follow_symlinks=False)
-            old = found.st_mtime < oldest_young
-            yield Leftover(entry.name, *owner, found.st_size) if old else "young"
+            with suppress(FileNotFoundError):  # its worker has just removed it
+                yield _judged(entry, oldest_young)
+
+
+def _judged(entry: os.DirEntry[str], oldest_young: float) -> Leftover | str:
+    owner = owner_of(entry.name)
+    if owner is None or not entry.is_file(follow_symlinks=False):
+        return "strange"
+    found = entry.stat(follow_symlinks=False)
+    return Leftover(entry.name, *owner, found.st_size) if found.st_mtime < oldest_young else "young"
 
 
 def _live_among(leftovers: list[Leftover], using: str) -> set[UUID]:

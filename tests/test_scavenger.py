@@ -24,7 +24,7 @@ from django.db import OperationalError, connections
 from exports import scavenger
 from exports.conf import limits
 from exports.scavenger import Scavenged, run_once
-from exports.worker.spool import file_name
+from exports.worker.spool import file_name, owner_of
 from tests.recovery import lives
 from tests.worker.building import until
 
@@ -138,6 +138,17 @@ def test_other_entries_are_not_touched(spool: Path, tmp_path: Path) -> None:
     assert scavenge() == Scavenged(strange=5)
     assert sorted(spool.rglob("*")) == before
     assert outside.read_text() == "not in the spool"
+
+
+def test_a_file_that_its_worker_removes_meanwhile_is_no_failure(spool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def remove_first(name: str) -> Any:
+        (spool / name).unlink()
+        return owner_of(name)
+
+    left(spool)
+    monkeypatch.setattr(scavenger, "owner_of", remove_first)
+
+    assert scavenge() == Scavenged()
 
 
 def test_a_link_to_a_directory_is_refused_as_a_spool(spool: Path, tmp_path: Path, settings: Any) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "worker"])
 
 
-def test_a_hundred_thousand_awkward_contacts_are_written_byte_for_byte(tenant: Tenant) -> None:
+def test_a_hundred_thousand_awkward_contacts_are_exact_to_the_byte_and_read_back_equal(tenant: Tenant) -> None:
     rows = list(contacts.awkward_rows(100_000))
     contacts.load(tenant, rows)
 
@@ -32,6 +32,8 @@ def test_a_hundred_thousand_awkward_contacts_are_written_byte_for_byte(tenant: T
     assert content(file) == expected
     assert (file.rows, file.bytes) == (100_000, len(expected))
     assert file.sha256 == hashlib.sha256(expected).digest()
+    with file.path.open(newline="", encoding="utf-8") as opened:
+        assert list(csv.reader(opened, strict=True)) == [list(contacts.COLUMNS), *map(list, rows)]
 
 
 @pytest.mark.parametrize("line_end", LineEnd)

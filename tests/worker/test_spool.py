@@ -61,7 +61,7 @@ def test_the_file_is_private_whatever_the_umask(tmp_path: Path) -> None:
     assert mode(built(Spool(place)).path) == 0o600
 
 
-@pytest.mark.parametrize("shared", [0o701, 0o710, 0o750, 0o755, 0o777, 0o1700, 0o2700, 0o500])
+@pytest.mark.parametrize("shared", [0o701, 0o710, 0o750, 0o755, 0o777, 0o2750, 0o500])
 def test_a_directory_with_another_mode_is_refused(place: Spool, shared: int) -> None:
     place.directory.mkdir()
     place.directory.chmod(shared)
@@ -70,6 +70,14 @@ def test_a_directory_with_another_mode_is_refused(place: Spool, shared: int) -> 
         built(place)
 
     assert list(place.directory.iterdir()) == []
+
+
+def test_a_set_group_id_bit_that_the_parent_passed_on_is_no_sharing(tmp_path: Path) -> None:
+    tmp_path.chmod(0o2700)
+    place = Spool(tmp_path / "spool")
+
+    assert mode(built(place).path) == 0o600
+    assert mode(place.directory) & 0o777 == 0o700
 
 
 def test_a_directory_that_becomes_shared_later_is_refused_at_the_next_use(place: Spool) -> None:
