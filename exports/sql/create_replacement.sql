@@ -1,6 +1,7 @@
 -- Moves: (born) → Queued as the replacement of an original, carrying its delivery key (I8).
 -- Guard: the original is an original of this tenant, and OutcomeUnknown or Failed without having finalized.
--- Locks: the original FOR UPDATE: a correction of it commits first or waits; then the unique index.
+-- Locks: the original FOR NO KEY UPDATE: a correction of it commits first or waits, evidence of it never does;
+-- then the unique index.
 -- Role: exports_api
 -- Returns: one row, the replacement's id; no row when the original may not be replaced.
 WITH original AS (
@@ -9,7 +10,7 @@ WITH original AS (
     WHERE tenant_id = %(tenant_id)s::uuid AND id = %(original_job_id)s::uuid AND replaces_job_id IS NULL
       AND (status = 'OutcomeUnknown'
            OR (status = 'Failed' AND failure_reason IN ('BuildFailed', 'AttemptsExhausted', 'NotDelivered')))
-    FOR UPDATE),
+    FOR NO KEY UPDATE),
 request AS (
     INSERT INTO creation_requests (job_id, tenant_id, requested_by, destination_id, replaces_job_id)
     SELECT %(job_id)s::uuid, tenant_id, %(created_by)s::text, destination_id, id FROM original),

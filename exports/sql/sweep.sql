@@ -1,6 +1,7 @@
 -- Moves: nothing; a queued export whose last wake-up is old gets a new one (I5).
 -- Guard: still Queued, last woken longer ago than the bound, and under no open hold: whatever ends one wakes.
--- Locks: at most the batch's rows, those held by others are left to the next sweep.
+-- Locks: at most the batch's rows FOR NO KEY UPDATE: evidence neither waits nor keeps a row from being swept;
+-- those held by others are left to the next sweep.
 -- Role: exports_worker
 -- Returns: one row per wake-up: the job's id.
 WITH due AS (
@@ -16,7 +17,7 @@ WITH due AS (
                  OR num_nonnulls(h.destination_id, h.tenant_id, h.job_id) = 0))
     ORDER BY j.woken_at
     LIMIT %(batch)s::int
-    FOR UPDATE SKIP LOCKED),
+    FOR NO KEY UPDATE SKIP LOCKED),
 swept AS (
     UPDATE export_jobs j
     SET woken_at = clock_timestamp(), sweep_count = j.sweep_count + 1

@@ -1,6 +1,7 @@
 -- Moves: nothing; queued exports of one destination get a wake-up because a hold ended or a slot is free (I5).
 -- Guard: still Queued, last woken before the moment given, under no open hold of their own or wider than it.
--- Locks: at most the batch's rows; those held by others are left to the next round.
+-- Locks: at most the batch's rows FOR NO KEY UPDATE: evidence neither waits nor keeps a row from being woken;
+-- those held by others are left to the next round.
 -- Role: exports_worker
 -- Returns: one row per wake-up: the job's id.
 WITH due AS (
@@ -17,7 +18,7 @@ WITH due AS (
                  OR num_nonnulls(h.destination_id, h.tenant_id, h.job_id) = 0))
     ORDER BY j.woken_at
     LIMIT %(batch)s::int
-    FOR UPDATE SKIP LOCKED),
+    FOR NO KEY UPDATE SKIP LOCKED),
 woken AS (
     UPDATE export_jobs j
     SET woken_at = clock_timestamp()
