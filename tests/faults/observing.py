@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
+import psycopg
 from django.db import connections, transaction
 
 from exports.models import ExportJob
@@ -38,10 +39,10 @@ def held_row(job: ExportJob) -> Iterator[int]:
 @contextmanager
 def held_tables() -> Iterator[int]:
     """Hold every row of an export and its history against any write; yield the holder's session."""
-    with transaction.atomic(), connections["default"].cursor() as cursor:
-        cursor.execute("LOCK TABLE export_jobs, export_attempt_events IN EXCLUSIVE MODE")
-        cursor.execute("SELECT pg_backend_pid()")
-        yield cursor.fetchone()[0]
+    # On a line of its own: a transaction that has looked at the sessions once sees no new ones.
+    with closing(psycopg.connect(**connections["default"].get_connection_params())) as connection:
+        connection.execute("LOCK TABLE export_jobs, export_attempt_events IN EXCLUSIVE MODE")
+        yield connection.info.backend_pid
 
 
 def blocked_by(holder: int) -> list[int]:
