@@ -82,7 +82,7 @@ def say(record: seen.Evidence) -> str:  # noqa: C901, PLR0911, PLR0912 - one lin
         case seen.TemporaryLeft(name=name, answer=answer):
             return f"The temporary file {name} is still at the partner: {answered(answer)}."
         case seen.Outcome(conclusion=conclusion, proof=proof, reason=reason):
-            return f"Concluded: {CONCLUSIONS[conclusion]}, from {PROOFS[proof]}{_quoted(reason)}."
+            return f"Concluded: {CONCLUSIONS[conclusion]}, since {PROOFS[proof]}{_quoted(reason)}."
         case seen.ProbeSighting(sighting=sighting, observed_by=by):
             return f"Looked again{_by(by)}; the final name showed: {sighted(sighting)}."
         case seen.Acknowledged(positive=positive, bound=bound, text=text):

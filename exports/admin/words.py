@@ -72,8 +72,8 @@ PROOFS: Mapping[Proof, str] = {
     Proof.PUBLISH_REPLY: "the partner's server confirmed the final name",
     Proof.NEVER_SENT: "the request was never sent",
     Proof.REFUSED_AND_UNCHANGED: "the request was refused and nothing changed",
-    Proof.BASELINE: "what was there before the upload",
-    Proof.NONE: "nothing",
+    Proof.BASELINE: "it was there before the upload",
+    Proof.NONE: "nothing proves it",
 }
 
 

@@ -57,7 +57,7 @@ def test_a_delivery_is_told_from_its_creation_to_its_proof(viewer: RoleClient, d
         f"About to ask for the final name {life.name} by a link.",
         "The request for the final name: the server did it.",
         f"Afterwards, the final name showed: a file of {len(CONTENT)} bytes with SHA-256 {SHA256.hexdigest()}.",
-        "Concluded: delivered, from the file at the partner has the same hash.",
+        "Concluded: delivered, since the file at the partner has the same hash.",
         "The attempt ended its delivery",
         "Cancel clicked: too late; delivery had been authorized",
     ]
