@@ -9,7 +9,8 @@ from django.db import connections
 from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate
 
-from exports import sessions
+from exports import crashpoints, sessions
+from exports.conf import limits
 
 
 def apply_grants(*, using: str, **_: Any) -> None:
@@ -30,6 +31,7 @@ class ExportsConfig(AppConfig):
     name = "exports"
 
     def ready(self) -> None:
-        """Apply the grants whenever the tables may have changed; know every session there is (I6)."""
+        """Apply the grants whenever the tables may have changed; know every session (I6); arm what a test named."""
         connection_created.connect(sessions.remember, dispatch_uid="exports.sessions")
+        crashpoints.arm_from(limits().crash_points)
         post_migrate.connect(apply_grants, sender=self, dispatch_uid="exports.apply_grants")
