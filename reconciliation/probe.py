@@ -19,7 +19,7 @@ from django.db import DatabaseError, InterfaceError, connections
 from exports.crashpoints import reach
 from exports.destinations.protocol import ConnectTrouble, CouldNotConnect
 from exports.evidence import Sighting, Trouble, Unanswered
-from exports.worker.partner import connect
+from exports.worker.partner import open_unpooled
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -161,7 +161,7 @@ class Visit:
         if self._session is None or self._session.doubtful or self._contract != question.contract:
             self.close()
             try:
-                self._session = connect(question.contract, self._using)
+                self._session = open_unpooled(question.contract, self._using)
             finally:
                 # The credential is read by now; a look may take long, and holds no database session meanwhile.
                 connections[self._using].close()

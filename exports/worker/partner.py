@@ -47,13 +47,14 @@ def connect(contract_id: UUID, contract: Contract, using: str = "default") -> Bo
     loan = ExitStack()
     _close_idle_now_and_then()
     pool = _pools.pool(contract_id, contract.limits.max_connections)
-    session = loan.enter_context(pool.session(lambda: _open(contract, using), WAIT_SECONDS))
+    session = loan.enter_context(pool.session(lambda: open_unpooled(contract, using), WAIT_SECONDS))
     session.set_deadline(contract.limits.attempt_deadline_seconds)
     reach("connect.after")
     return Borrowed(session, loan.close)
 
 
-def _open(contract: Contract, using: str) -> Session:
+def open_unpooled(contract: Contract, using: str = "default") -> Session:
+    """Open a session of one's own, for a look that keeps no connection; raises CouldNotConnect."""
     return open_session(contract, _secret(contract, using), surroundings())
 
 
