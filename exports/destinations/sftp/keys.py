@@ -19,11 +19,16 @@ from exports.secrets import Secret
 _SIGNATURES: Final = {"ssh-rsa": ("rsa-sha2-512", "rsa-sha2-256")}
 """Host key algorithms to ask for by key type: an RSA key proves itself with SHA-2 or not at all."""
 
+_OPENSSH: Final = serialization.PrivateFormat.OpenSSH
+_OLD_PEM: Final = serialization.PrivateFormat.TraditionalOpenSSL
 _CLASSES: Final = (
-    (rsa.RSAPrivateKey, paramiko.RSAKey),
-    (ed25519.Ed25519PrivateKey, paramiko.Ed25519Key),
-    (ec.EllipticCurvePrivateKey, paramiko.ECDSAKey),
+    (rsa.RSAPrivateKey, paramiko.RSAKey, _OLD_PEM),
+    (ed25519.Ed25519PrivateKey, paramiko.Ed25519Key, _OPENSSH),
+    (ec.EllipticCurvePrivateKey, paramiko.ECDSAKey, _OLD_PEM),
 )
+"""Kinds of keys, and the one text form in which the SSH library reads each of them without fail."""
+
+_Key = rsa.RSAPrivateKey | ed25519.Ed25519PrivateKey | ec.EllipticCurvePrivateKey
 
 
 def trusted_now(pinned: Sequence[HostKey]) -> tuple[HostKey, ...]:
@@ -68,16 +73,18 @@ def private_key(secret: Secret, method: AuthMethod) -> paramiko.PKey:
 
 
 def _loaded(secret: Secret) -> paramiko.PKey:
-    passphrase = secret.passphrase or None
-    parsed = _parsed(secret.private_key.encode(), passphrase.encode() if passphrase else None)
-    for kind, cls in _CLASSES:
+    """Parse any usual text form, and hand the key on in the one form that its class reads reliably."""
+    parsed = _parsed(secret.private_key.encode(), secret.passphrase.encode() or None)
+    for kind, cls, form in _CLASSES:
         if isinstance(parsed, kind):
-            try:
-                return cls.from_private_key(io.StringIO(secret.private_key), passphrase)
-            except (paramiko.SSHException, ValueError):
-                # `from None`: the key's text is in the frames of the original error.
-                raise _unusable("the stored private key could not be loaded") from None
+            return cls.from_private_key(io.StringIO(_rewritten(parsed, form)))
     raise _unusable("the stored private key is of a kind that is not supported (RSA, Ed25519 and ECDSA are)")
+
+
+def _rewritten(key: _Key, form: serialization.PrivateFormat) -> str:
+    """Return the key in another text form, in memory only."""
+    clear = serialization.NoEncryption()
+    return key.private_bytes(serialization.Encoding.PEM, form, clear).decode()
 
 
 def _parsed(text: bytes, passphrase: bytes | None) -> object:
