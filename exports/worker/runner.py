@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, assert_never
 
 from django.db import close_old_connections
+from structlog.contextvars import bound_contextvars
 
 from exports.crashpoints import reach
 from exports.disposition import Disposition
@@ -36,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 def run_wake_up(job_id: UUID, settle_message: Callable[[], None], *, drain: Drain, alone: bool = False) -> Disposition:
     """Take one wake-up as far as it goes; UNSETTLED asks for its redelivery."""
-    with _fresh_connection():
+    with bound_contextvars(job_id=str(job_id)), _fresh_connection():
         return WakeUp(job_id, settle_message, process.of_this_process(drain, alone=alone)).run()
 
 
@@ -97,7 +98,8 @@ class WakeUp:
             return Disposition.UNSETTLED
         disposition = self._settled()
         if claim is Claim.CLAIMED:
-            Attempt(job, allowed, writes, worker).run(claimed_at=sent_at)
+            with bound_contextvars(attempt_id=str(attempt_id), tenant_id=str(job.tenant_id)):
+                Attempt(job, allowed, writes, worker).run(claimed_at=sent_at)
         return disposition
 
     def _settled(self) -> Disposition:
