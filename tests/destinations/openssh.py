@@ -55,8 +55,14 @@ def free_port() -> int:
 
 
 @contextmanager
-def sshd(directory: Path, *lines: str, host_key: str = "ssh-ed25519") -> Iterator[Sshd]:
-    """Run a server with these further lines of configuration."""
+def sshd(
+    directory: Path,
+    *lines: str,
+    host_key: str = "ssh-ed25519",
+    inside: tuple[str, ...] = (),
+    address: str = "127.0.0.1",
+) -> Iterator[Sshd]:
+    """Run a server with these further lines of configuration; `inside` is a command it is run by."""
     program = require(PROGRAM, "OpenSSH's sshd")
     key, user_key, port = new_key(host_key), new_key(), free_port()
     root = directory / "upload"
@@ -67,10 +73,12 @@ def sshd(directory: Path, *lines: str, host_key: str = "ssh-ed25519") -> Iterato
     config.write_text("\n".join(_configuration(directory, port, lines)) + "\n")
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # the server refuses to start without it
-    process = subprocess.Popen([program, "-D", "-f", config, "-E", directory / "sshd.log"], stdin=subprocess.DEVNULL)
-    partner = _partner(root, port, public_line(key), private_text(user_key))
+    process = subprocess.Popen(
+        [*inside, program, "-D", "-f", config, "-E", directory / "sshd.log"], stdin=subprocess.DEVNULL
+    )
+    partner = _partner(root, (address, port), public_line(key), private_text(user_key))
     try:
-        wait_for_port(port, process)
+        wait_for_port(port, process, address)
         yield Sshd(partner, process, directory, port)
     finally:
         stop(process)
@@ -81,7 +89,7 @@ def _configuration(directory: Path, port: int, lines: tuple[str, ...]) -> list[s
     return [
         *lines,
         f"Port {port}",
-        "ListenAddress 127.0.0.1",
+        *(() if any(line.startswith("ListenAddress") for line in lines) else ("ListenAddress 127.0.0.1",)),
         f'HostKey "{directory}/host_key"',
         f'AuthorizedKeysFile "{directory}/authorized_keys"',
         "PidFile none",
@@ -95,9 +103,9 @@ def _configuration(directory: Path, port: int, lines: tuple[str, ...]) -> list[s
     ]
 
 
-def _partner(root: Path, port: int, host_key: str, user_key: str) -> Partner:
+def _partner(root: Path, endpoint: tuple[str, int], host_key: str, user_key: str) -> Partner:
     groups = {
-        "endpoint": {"host": "127.0.0.1", "port": port},
+        "endpoint": {"host": endpoint[0], "port": endpoint[1]},
         "auth": {"user": pwd.getpwuid(os.geteuid()).pw_name, "secret_id": "test", "method": "key"},
         "host_keys": [{"key": host_key}],
         "paths": {"directory": str(root)},
@@ -111,13 +119,13 @@ def _write_private(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
+def wait_for_port(port: int, process: subprocess.Popen[bytes], address: str = "127.0.0.1") -> None:
     """Wait until the server greets on its port, or fail with its exit code."""
     ends_at = time.monotonic() + _START_SECONDS
     while time.monotonic() < ends_at:
         if process.poll() is not None:
             pytest.fail(f"the server ended with {process.returncode} instead of starting")
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1) as sock:
+        with suppress(OSError), socket.create_connection((address, port), 1) as sock:
             if sock.recv(4) == b"SSH-":
                 return
         time.sleep(0.02)
