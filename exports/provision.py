@@ -63,8 +63,8 @@ def provision(logins: Logins) -> list[str]:
     with _admin(logins.admin_url) as admin:
         changed = roles.repair(admin, logins.passwords)
         changed += _ensure_database(admin, logins.database)
-    changed += _ensure_schema(logins)
     with _connect(logins.role_urls[Role.OWNER]) as owner:
+        changed += _ensure_schema(owner, logins)
         changed += catalogue.apply(owner).lines()
     return changed
 
@@ -118,11 +118,12 @@ def _ensure_database(admin: Connection[Any], name: str) -> list[str]:
     return [f"database {name} did not exist" if found is None else f"database {name} belonged to {found[0]}"]
 
 
-def _ensure_schema(logins: Logins) -> list[str]:
+def _ensure_schema(owner: Connection[Any], logins: Logins) -> list[str]:
     """Give the schema to the database's owner: in a database that is older than PostgreSQL 15 it is not."""
+    found = owner.execute("SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'public'").fetchone()
+    if found in {("pg_database_owner",), (Role.OWNER.value,)}:
+        return []
+    # Only now as the administrator: the database is closed to everybody without a right of their own.
     with _connect(logins.admin_url, dbname=logins.database) as admin:
-        owner = admin.execute("SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'public'").fetchone()
-        if owner in {("pg_database_owner",), (Role.OWNER.value,)}:
-            return []
         admin.execute("ALTER SCHEMA public OWNER TO pg_database_owner")
     return ["schema public did not belong to the database's owner"]
