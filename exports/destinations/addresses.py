@@ -8,7 +8,7 @@ connection goes to one of the addresses that were checked, never to the name aga
 import socket
 import threading
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final, cast
 
 Network = IPv4Network | IPv6Network
@@ -39,15 +39,17 @@ class AddressPolicy:
         mapped = parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None
         judged = parsed if mapped is None else mapped
         listed = any(judged in network for network in self.also_allowed if network.version == judged.version)
-        return listed or (judged.is_global and not judged.is_multicast and not _tunnels_inward(judged))
+        return listed or _is_public(judged)
 
 
-def _tunnels_inward(address: object) -> bool:
-    """Whether an IPv6 address carries an IPv4 one inside (6to4, Teredo, NAT64), which nobody checked."""
-    if not isinstance(address, IPv6Address):
+def _is_public(address: IPv4Address | IPv6Address) -> bool:
+    """Whether an address means one machine of the public network, in its plain spelling."""
+    if address.is_multicast or address.is_reserved or not address.is_global:
         return False
-    nat64 = address in IPv6Network("64:ff9b::/96")
-    return nat64 or address.sixtofour is not None or address.teredo is not None
+    if isinstance(address, IPv4Address):
+        return True
+    # 6to4 and Teredo carry an IPv4 address that nobody checked; NAT64 and its like are reserved ranges.
+    return address.sixtofour is None and address.teredo is None and not address.is_site_local
 
 
 class AddressError(Exception):

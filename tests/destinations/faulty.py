@@ -48,6 +48,7 @@ class Fault(StrEnum):
     UNSUPPORTED = "unsupported"
     SHORT = "short"
     VANISH = "vanish"
+    TAKE = "take"
 
 
 class PasswordLogin(asyncssh.SSHServer):
@@ -152,7 +153,10 @@ class FaultyFiles(asyncssh.SFTPServer):
         return await self._do(Step.CLOSE, lambda: None)
 
     async def link(self, oldpath: bytes, newpath: bytes) -> Any:
-        return await self._do(Step.PUBLISH, lambda: super(FaultyFiles, self).link(oldpath, newpath))
+        answer = await self._do(Step.PUBLISH, lambda: super(FaultyFiles, self).link(oldpath, newpath))
+        if self._fault == Fault.TAKE:  # the partner takes the file in the moment in which it appears
+            os.remove(self.map_path(newpath))  # noqa: PTH107 - a path of bytes, as the server has it
+        return answer
 
     async def rename(self, oldpath: bytes, newpath: bytes) -> Any:
         return await self._do(Step.PUBLISH, lambda: super(FaultyFiles, self).rename(oldpath, newpath))

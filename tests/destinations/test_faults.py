@@ -224,6 +224,18 @@ def test_an_accepted_publish_without_a_look_afterwards_is_unknown_unless_the_rep
     assert by_reply.conclusion is COMPLETED
 
 
+def test_a_partner_that_takes_the_file_at_once_is_completed_only_by_the_clause_that_the_reply_is_proof(
+    faulty: Faulty, tmp_path: Path
+) -> None:
+    partner = faulty(Step.PUBLISH, Fault.TAKE)
+    export = make_export(tmp_path)
+    without = deliver_to(partner, export, consumes_at_once=True)
+    clause = {"publish_reply_is_proof": True}
+    with_clause = deliver_to(partner, make_export(tmp_path), consumes_at_once=True, verification=clause)
+    assert without.verdict.row == "accepted, not confirmed"
+    assert with_clause.verdict.row == "accepted, reply is proof"
+
+
 @pytest.mark.parametrize("fault", [*BREAKING, Fault.ERROR])
 def test_a_temporary_name_that_cannot_be_removed_is_recorded_and_changes_nothing(
     faulty: Faulty, tmp_path: Path, fault: Fault

@@ -251,41 +251,6 @@ def test_a_write_only_box_in_which_the_name_is_taken_refuses_and_stays_unknown(p
     assert delivered.verdict.conclusion is Conclusion.OUTCOME_UNKNOWN
 
 
-def test_a_partner_that_takes_files_at_once_is_completed_only_by_the_reply(place: Path, tmp_path: Path) -> None:
-    with sshd(place) as server, taking(server.partner.root):
-        without = deliver_to(server.partner, make_export(tmp_path), consumes_at_once=True)
-        with_clause = deliver_to(
-            server.partner,
-            make_export(tmp_path),
-            consumes_at_once=True,
-            verification={"publish_reply_is_proof": True},
-        )
-    assert with_clause.verdict.conclusion is Conclusion.COMPLETED
-    assert without.verdict.conclusion in {Conclusion.OUTCOME_UNKNOWN, Conclusion.COMPLETED}
-
-
-@contextmanager
-def taking(root: Path) -> Iterator[None]:
-    """Move every final name away as soon as it appears."""
-    over = threading.Event()
-    taken = root.parent / "taken"
-    taken.mkdir()
-
-    def take() -> None:
-        while not over.is_set():
-            for each in root.glob("contacts-*.csv"):
-                each.rename(taken / each.name)
-            over.wait(0.001)
-
-    thread = threading.Thread(target=take)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join(10)
-
-
 def test_a_server_that_hashes_files_proves_a_delivery_by_hash(place: Path, tmp_path: Path) -> None:
     with proftpd(place) as partner:
         delivered = deliver_to(partner, make_export(tmp_path), verification={"checksum": "sha256"})
