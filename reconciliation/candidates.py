@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import OuterRef, Q, Subquery
 
+from exports.evidence import decode
 from exports.models import ExportAttemptEvent, ExportJob
 from exports.models.base import ClockTimestamp
-from exports.states import EventKind
+from exports.states import EventKind, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
-    from exports.states import Status
+    from exports.evidence import Evidence
 
 PAGE = 500
 """Rows read at once: enough that the reads cost little beside the writes, few enough to stay fresh."""
@@ -33,12 +34,14 @@ class Candidate:
     """One expired attempt as the scan saw it; every statement asks again.
 
     `contract_id` is what its Claimed event records: the contract version everything about it is judged by.
+    `evidence` is what the attempt had appended by then, oldest first; only a Delivering one has any.
     """
 
     job: ExportJob
     attempt_id: UUID
     contract_id: str | None
     seen_at: datetime
+    evidence: tuple[Evidence, ...] = ()
 
     @property
     def expired_seconds(self) -> float:
@@ -52,10 +55,26 @@ def expired(status: Status, using: str = "default", page: int = PAGE) -> Iterato
     after: ExportJob | None = None
     while True:
         found = list(_page(status, after, using, page))
-        yield from (Candidate(job, job.attempt_id, job.contract_id, job.seen_at) for job in found)
+        evidence = _evidence_of(found, using) if status is Status.DELIVERING else {}
+        for job in found:
+            known = tuple(evidence.get(job.attempt_id, ()))
+            yield Candidate(job, job.attempt_id, job.contract_id, job.seen_at, known)
         if len(found) < page:
             return
         after = found[-1]
+
+
+def _evidence_of(jobs: list[ExportJob], using: str) -> dict[UUID, list[Evidence]]:
+    """Read the evidence of all these current attempts at once, by attempt."""
+    events = ExportAttemptEvent.objects.using(using).filter(
+        job_id__in=[job.id for job in jobs],
+        attempt_id__in=[job.attempt_id for job in jobs],
+        kind=EventKind.DELIVERY_EVIDENCE,
+    )
+    found: dict[UUID, list[Evidence]] = {}
+    for attempt_id, detail in events.order_by("id").values_list("attempt_id", "detail"):
+        found.setdefault(attempt_id, []).append(decode(detail))
+    return found
 
 
 def _page(status: Status, after: ExportJob | None, using: str, page: int) -> QuerySet[Any]:

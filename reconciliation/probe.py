@@ -138,19 +138,22 @@ class Visit:
         """Look, or say why there is no answer. Raises nothing: whatever happens is an answer or none."""
         if self._last is not None and self._without_answer >= GIVE_UP_AFTER:
             return self._last
-        reach("recover.probe.before")
         try:
+            reach("recover.probe.before")
             sighting = self._look(question)
+            reach("recover.probe.after")
         except Exception as error:
             logger.exception("a look at %s failed", question.destination_id)
             sighting = Unanswered(Trouble.LOCAL, text=type(error).__name__)
-        reach("recover.probe.after")
         self._note(sighting)
         return sighting
 
     def _look(self, question: Question) -> Sighting:
         try:
-            return self._session_for(question).read_back(question.name)
+            session = self._session_for(question)
+            # A partner that hashes or sends back its content may take long, but no longer than a delivery.
+            session.set_deadline(question.contract.limits.attempt_deadline_seconds)
+            return session.read_back(question.name)
         except CouldNotConnect as trouble:
             kind = Trouble.TIMEOUT if trouble.kind in TIMED_OUT else Trouble.CONNECTION_LOST
             return Unanswered(kind, text=trouble.words)

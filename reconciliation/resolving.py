@@ -27,11 +27,12 @@ from exports.evidence import (
 )
 from exports.models import DestinationContract, ExportAttemptEvent
 from exports.states import Status, Written
-from exports.verdicts import Asker, judge
+from exports.verdicts import Asker, Case, JobRole, judge
 from reconciliation.probe import Question
 from reconciliation.takeover import Came
 
 if TYPE_CHECKING:
+    from exports.evidence import Evidence
     from exports.verdicts import Verdict
     from reconciliation.candidates import Candidate
     from reconciliation.managers import Takeovers
@@ -60,7 +61,7 @@ class Resolver:
         contract = self._contract(candidate.contract_id)
         if contract is None:
             return self._resolve(candidate, Status.OUTCOME_UNKNOWN, UNREADABLE)
-        verdict = self._verdict(candidate, contract)
+        verdict = self._verdict(candidate, contract, candidate.evidence)
         if verdict.conclusion is Conclusion.COMPLETED:
             return self._resolve(candidate, Status.COMPLETED, verdict.reason)
         job = candidate.job
@@ -73,7 +74,9 @@ class Resolver:
         if isinstance(sighting, Unanswered) and not overdue(candidate):
             return Came.WAITING
         self._append(candidate, sighting)
-        verdict = self._verdict(candidate, attempt.question.contract)
+        # Read again: the attempt may have appended its own receipt while its partner was looked at.
+        evidence = dossier.evidence_of(candidate.job.id, candidate.attempt_id, self._takeovers.using)
+        verdict = self._verdict(candidate, attempt.question.contract, evidence)
         completed = verdict.conclusion is Conclusion.COMPLETED
         resolution = Status.COMPLETED if completed else Status.OUTCOME_UNKNOWN
         return self._resolve(candidate, resolution, f"{verdict.reason}; {in_words(sighting)}")
@@ -83,10 +86,26 @@ class Resolver:
             self._contracts[contract_id] = read_contract(contract_id, self._takeovers.using)
         return self._contracts[contract_id]
 
-    def _verdict(self, candidate: Candidate, contract: Contract) -> Verdict:
-        case = dossier.case_of(candidate.job, contract, self._takeovers.using)
-        assert case is not None, "a Delivering row has its expected file"  # noqa: S101 - held by the trigger
+    def _verdict(self, candidate: Candidate, contract: Contract, evidence: tuple[Evidence, ...]) -> Verdict:
+        expected = dossier.expected_of(candidate.job)
+        assert expected is not None, "a Delivering row has its expected file"  # noqa: S101 - held by the trigger
+        family = self._family(candidate)
+        case = Case(
+            contract=contract,
+            expected=expected,
+            evidence=evidence,
+            role=family.role,
+            original=family.original,
+            original_acknowledged=family.original_acknowledged,
+            rivals=family.rivals,
+        )
         return judge(case, Asker.RECOVERY)
+
+    def _family(self, candidate: Candidate) -> dossier.Family:
+        # An original that is Delivering has no replacement: creating one needs its end.
+        if candidate.job.replaces_job_id is None:
+            return dossier.Family(JobRole.ORIGINAL)
+        return dossier.family_of(candidate.job, self._takeovers.using)
 
     def _append(self, candidate: Candidate, sighting: Sighting) -> None:
         reach("recover.evidence.before")

@@ -11,7 +11,7 @@ import pytest
 from exports.contracts import Contract, Limits
 from exports.secrets import new_key
 from exports.states import Status
-from exports.worker.partner import connect
+from exports.worker.partner import open_unpooled
 from reconciliation import probe
 from reconciliation.probe import Looks
 from tests.recovery.lives import ALIASES, CONTENT, a_place, append, delivering, expire, now, running
@@ -139,9 +139,9 @@ def test_a_destination_is_asked_about_all_its_rows_over_one_session(
 
     def counted(contract: Contract, using: str) -> Session:
         opened.append(contract)
-        return connect(contract, using)
+        return open_unpooled(contract, using)
 
-    monkeypatch.setattr(probe, "connect", counted)
+    monkeypatch.setattr(probe, "open_unpooled", counted)
     jobs = [delivering(reachable) for _ in range(8)]
     for job in jobs:
         append(job, *about_to_publish(job))
