@@ -34,8 +34,9 @@ class BoundedCalls:
         result: T = value
         return result
 
-    def end(self) -> None:
-        """Let the thread end after what it is doing."""
+    def end(self, last: Callable[[], object]) -> None:
+        """Let the thread do one last thing and end, whenever what it is doing lets it; nobody waits for that."""
+        self._tasks.put((last, queue.SimpleQueue()))
         self._tasks.put(None)
 
     def _work(self) -> None:

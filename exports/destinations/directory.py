@@ -75,11 +75,14 @@ def open_directory(contract: Contract, secret: Secret, surroundings: Surrounding
     try:
         share = calls.call(lambda: Share.opened(contract, surroundings.share_roots), bound)
     except TimeoutError:
+        calls.end(lambda: None)
         words = f"the directory did not answer within {bound} s"
         raise CouldNotConnect(ConnectTrouble.TIMEOUT, words) from None
     except PermissionError as error:
+        calls.end(lambda: None)
         raise CouldNotConnect(ConnectTrouble.ADDRESS_NOT_ALLOWED, str(error)) from None
     except OSError as error:
+        calls.end(lambda: None)
         words = f"the directory cannot be used: {error.strerror or error}"
         raise CouldNotConnect(ConnectTrouble.DIRECTORY_UNUSABLE, words) from None
     return DirectorySession(contract, share, calls)
@@ -94,6 +97,7 @@ class DirectorySession:
         self._calls: Final = calls
         self._ends_at: float | None = None
         self._doubtful = False
+        self._closed = False
 
     @property
     def server(self) -> str:
@@ -188,11 +192,11 @@ class DirectorySession:
         return True
 
     def close(self) -> None:
-        """Let go of the directory, unless a hung call still holds it."""
-        if not self._doubtful:
-            self._doubtful = True
-            self._calls.call(self._share.close, 1.0)
-            self._calls.end()
+        """Let go of the directory, as soon as no hung call holds it any more."""
+        self._doubtful = True
+        if not self._closed:
+            self._closed = True
+            self._calls.end(self._share.close)
 
     def do(self, act: Callable[[], T]) -> T:
         """Make one call within its bound. OSError of any kind, TimeoutError included, is the caller's to read."""
@@ -225,9 +229,13 @@ class DirectorySession:
 
     def _hash(self, name: str) -> str:
         digest = hashlib.sha256()
-        with self.do(lambda: self._share.open_final(name)) as stream:
+        stream = self.do(lambda: self._share.open_final(name))
+        try:
             while block := self.do(lambda: stream.read(_BLOCK_BYTES)):
                 digest.update(block)
+        finally:
+            if not self._doubtful:
+                self.do(stream.close)
         return digest.hexdigest()
 
 

@@ -66,7 +66,7 @@ def test_a_call_that_hangs_is_left_behind_and_the_caller_goes_on() -> None:
         calls.call(lambda: released.wait(30), 0.1)
     assert time.monotonic() - began < 5
     released.set()
-    calls.end()
+    calls.end(lambda: None)
 
 
 def test_what_a_call_raises_and_returns_reaches_its_caller() -> None:
@@ -74,7 +74,7 @@ def test_what_a_call_raises_and_returns_reaches_its_caller() -> None:
     assert calls.call(lambda: 7, 5) == 7
     with pytest.raises(FileNotFoundError):
         calls.call(lambda: os.stat("/no/such/file"), 5)  # noqa: PTH116 - any system call will do
-    calls.end()
+    calls.end(lambda: None)
 
 
 @pytest.fixture

@@ -60,6 +60,12 @@ def test_a_wrong_password_is_refused_and_says_so(partner: Partner) -> None:
     assert error.words == "the server refused the user or password"
 
 
+def test_a_refusal_says_that_the_credential_has_expired_where_the_contract_knows_it(partner: Partner) -> None:
+    contract = partner.contract(auth={"expires_at": "2020-02-29T00:00:00+00:00"})
+    error = refused(partner, contract, Secret(password="battery staple"))
+    assert error.words.endswith("by the contract the credential was over on 2020-02-29")
+
+
 def test_a_secret_that_lacks_what_the_method_needs_is_said_before_anything_is_sent(partner: Partner) -> None:
     error = refused(partner, partner.contract(auth={"method": "key_and_password"}), Secret(password="x"))
     assert error.kind is ConnectTrouble.SECRET_UNUSABLE

@@ -5,6 +5,7 @@ delivery depend on who started the worker.
 """
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 import paramiko
@@ -39,10 +40,18 @@ def sign_in(transport: paramiko.Transport, auth: Auth, secret: Secret) -> None:
     except paramiko.AuthenticationException as error:
         if "timeout" in str(error).lower() or not transport.is_active():
             raise
-        raise CouldNotConnect(ConnectTrouble.AUTH_REFUSED, _REFUSED[auth.method]) from None
+        raise CouldNotConnect(ConnectTrouble.AUTH_REFUSED, _REFUSED[auth.method] + _expiry(auth)) from None
     if not transport.is_authenticated():
         words = "the server wants more than the contract's method to sign in"
         raise CouldNotConnect(ConnectTrouble.AUTH_METHOD_NOT_OFFERED, words)
+
+
+def _expiry(auth: Auth) -> str:
+    """Say what the contract knows of the credential's end, the likeliest reason for a sudden refusal."""
+    if auth.expires_at is None:
+        return ""
+    over = "was over" if auth.expires_at <= datetime.now(UTC) else "is to last"
+    return f"; by the contract the credential {over} on {auth.expires_at:%Y-%m-%d}"
 
 
 def _try_all(steps: list[Step]) -> None:
