@@ -16,6 +16,7 @@ from django.db import DEFAULT_DB_ALIAS, IntegrityError
 from psycopg.errors import UniqueViolation
 
 from exports import boundary
+from exports.crashpoints import reach
 from exports.models import CreationRequest, Destination, ExportJob
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def create_export(
 
 
 def _write(request: _Request) -> Creation:
+    reach("create.before")
     try:
         ExportJob.objects.db_manager(request.using).create_export(
             job_id=request.job_id,
@@ -121,6 +123,7 @@ def _write(request: _Request) -> Creation:
         if not isinstance(error.__cause__, UniqueViolation):
             raise
         return _whose(request)
+    reach("create.after")
     return Created(ExportJob.objects.using(request.using).get(id=request.job_id))
 
 

@@ -50,6 +50,7 @@ def prepare(attempt: Attempt) -> Prepared | None:
     prepared: Prepared | None = None
     try:
         file = _build(attempt)
+        reach("build.after")  # not sooner: until the file is known here nobody would delete it
         prepared = None if _held_back(attempt, file) else _authorized(attempt, file)
     except BuildStopped:
         _end_stopped(attempt, "while building")
@@ -67,7 +68,7 @@ def prepare(attempt: Attempt) -> Prepared | None:
 
 def _build(attempt: Attempt) -> ExportFile:
     reach("build.before")
-    file = build(
+    return build(
         job_id=attempt.job.id,
         attempt_id=attempt.writes.attempt_id,
         tenant_id=attempt.job.tenant_id,
@@ -75,8 +76,6 @@ def _build(attempt: Attempt) -> ExportFile:
         stop=attempt.stop,
         using=attempt.worker.using,
     )
-    reach("build.after")
-    return file
 
 
 def _held_back(attempt: Attempt, file: ExportFile) -> bool:

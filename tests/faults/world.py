@@ -108,8 +108,8 @@ def agree(destination: Destination, account: PartnerAccount, **parts: Any) -> De
         ciphertext=encrypt(Secret(password=account.password), limits().credential_keys),
         created_by=BY,
     )
+    parts.setdefault("endpoint", Endpoint(host=account.host, port=account.port))
     terms = Contract(
-        endpoint=Endpoint(host=account.host, port=account.port),
         paths=Paths(directory="/"),
         auth=Auth(user=account.username, secret_id=str(sealed.id)),
         host_keys=(HostKey(account.host_key),),
