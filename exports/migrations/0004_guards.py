@@ -319,9 +319,24 @@ CREATE CONSTRAINT TRIGGER tg_export_jobs_birth_proof AFTER INSERT ON export_jobs
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION export_jobs_birth_proof();
 CREATE CONSTRAINT TRIGGER tg_export_jobs_proof AFTER UPDATE OF status, version, woken_at, stop_request_id ON export_jobs
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION export_jobs_proof();
+
+-- A process speaks for itself alone: its row carries its own role, with or without the prefix of our logins. All
+-- may read them; the scavenger, a worker, removes those of processes that are gone.
+ALTER TABLE process_heartbeats ENABLE ROW LEVEL SECURITY;
+CREATE POLICY heartbeats_read ON process_heartbeats FOR SELECT USING (true);
+CREATE POLICY heartbeats_begin ON process_heartbeats FOR INSERT
+    WITH CHECK (role IN (current_user, replace(current_user, 'exports_', '')));
+CREATE POLICY heartbeats_beat ON process_heartbeats FOR UPDATE
+    USING (role IN (current_user, replace(current_user, 'exports_', '')));
+CREATE POLICY heartbeats_end ON process_heartbeats FOR DELETE USING (current_user = 'exports_worker');
 """
 
 UNGUARDED = """
+DROP POLICY heartbeats_end ON process_heartbeats;
+DROP POLICY heartbeats_beat ON process_heartbeats;
+DROP POLICY heartbeats_begin ON process_heartbeats;
+DROP POLICY heartbeats_read ON process_heartbeats;
+ALTER TABLE process_heartbeats DISABLE ROW LEVEL SECURITY;
 DROP TRIGGER tg_export_jobs_proof ON export_jobs;
 DROP TRIGGER tg_export_jobs_birth_proof ON export_jobs;
 DROP TRIGGER tg_export_attempt_events_kind ON export_attempt_events;

@@ -35,7 +35,9 @@ UNION ALL SELECT 'column', attrelid::regclass::text, attname || ' ' || format_ty
     FROM pg_attribute JOIN pg_class c ON c.oid = attrelid AND c.relkind = 'r'
     LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
     WHERE c.relnamespace = 'public'::regnamespace AND attnum > 0 AND NOT attisdropped
-UNION ALL SELECT 'table', relname, relpersistence::text FROM pg_class
+UNION ALL SELECT 'policy', policyname, tablename || ' ' || cmd || coalesce(qual, '') || coalesce(with_check, '')
+    FROM pg_policies
+UNION ALL SELECT 'table', relname, relpersistence::text || ' ' || relrowsecurity FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
 """
 

@@ -257,3 +257,30 @@ def _apply_with_something_to_do(session: psycopg.Connection[Any]) -> None:
     with session.transaction(force_rollback=True):
         session.execute("REVOKE SELECT ON tenants FROM exports_auditor")
         catalogue.apply(session)
+
+
+BEAT = (
+    "INSERT INTO process_heartbeats (process_id, role) VALUES (%s, %s)"
+    " ON CONFLICT (process_id) DO UPDATE SET role = excluded.role, seen_at = clock_timestamp()"
+)
+PROCESSES = [Role.API, Role.WORKER, Role.DISPATCHER, Role.ACKNOWLEDGER]
+
+
+@pytest.mark.parametrize("role", PROCESSES)
+def test_a_process_speaks_for_itself_alone(sandbox: Sandbox, role: Role) -> None:
+    for other in PROCESSES:
+        sandbox.become("postgres")
+        sandbox.connection.execute(BEAT, [f"its {other}", other])
+    for other in PROCESSES:
+        mine = other is role
+        assert (sandbox.attempt(role, (BEAT, ["a new one", other])) == "ok") is mine
+        assert (sandbox.attempt(role, (BEAT, [f"its {other}", role])) == "ok") is mine
+        assert (sandbox.attempt(role, (BEAT, ["another", other.removeprefix("exports_")])) == "ok") is mine
+
+
+def test_only_a_worker_clears_heartbeats_away(sandbox: Sandbox) -> None:
+    sandbox.connection.execute(BEAT, ["gone", Role.DISPATCHER])
+    clear = "DELETE FROM process_heartbeats"
+    assert [role for role in LOGINS if sandbox.attempt(role, clear) == "ok"] == [Role.WORKER]
+    sandbox.become(Role.WORKER)
+    assert sandbox.connection.execute(clear).rowcount == 1

@@ -16,7 +16,7 @@ from psycopg.conninfo import make_conninfo
 
 from config.devstack.postgres import FAST_AND_LOSSY
 from config.devstack.stack import Stack
-from exports import roles
+from exports import catalogue, roles
 from exports.provision import Logins, NotProvisioned, check, provision
 from exports.states import Role
 
@@ -262,3 +262,20 @@ def test_no_password_reaches_the_servers_log(server: Stack, ready: Logins) -> No
     log = server.home.log("postgres").read_text(encoding="utf-8")
     assert "ALTER ROLE" in log
     assert not [role for role in Role if ready.passwords[role] in log]
+
+
+def test_a_migration_before_the_logins_exist_warns_and_grants_to_those_that_do(
+    logins: Logins, caplog: pytest.LogCaptureFixture
+) -> None:
+    password = logins.passwords[Role.OWNER]
+    disorder(logins, f"CREATE ROLE exports_owner LOGIN PASSWORD '{password}'; CREATE ROLE exports_worker")
+    disorder(logins, f"CREATE DATABASE {DATABASE} OWNER exports_owner")
+    with connect(logins.role_urls[Role.OWNER]) as owner:
+        owner.execute("CREATE TABLE tenants (id uuid)")
+        catalogue.warn_of_missing_roles(owner)
+        catalogue.apply(owner)
+        granted = "SELECT has_table_privilege('exports_worker', 'tenants', 'SELECT')"
+        assert owner.execute(granted).fetchone() == (True,)
+        assert catalogue.differences(owner).lines() == []
+    assert "exports_acknowledger, exports_api, exports_auditor" in caplog.text
+    assert "run provision_roles" in caplog.text
