@@ -20,7 +20,7 @@ from exports.admin.facts import facts_of
 from exports.admin.filters import DestinationFilter, StatusFilter, TenantFilter
 from exports.admin.formats import ago, code
 from exports.admin.timeline import timeline_of
-from exports.admin.verbs import Verb, offered_to, panels, verbs
+from exports.admin.verbs import Screen, Verb, offered_to, panels, verbs
 from exports.admin.words import Known, Words, words_of
 from exports.models import CancellationRequest, ExportJob
 from exports.queries import jobs
@@ -28,6 +28,8 @@ from exports.queries.history import contracts_of, history_of
 from exports.queries.holds import held_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from django.db.models import QuerySet
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
@@ -89,19 +91,22 @@ class ExportJobAdmin(ConsoleAdmin):
     def get_urls(self) -> list[URLPattern]:
         """Return the list, the page of one export, and a screen for each verb."""
         view, site = self.admin_site.admin_view, self.admin_site
-        screens = [
-            path(
-                f"<str:job_id>/{verb.name}/",
-                view(partial(self.verb_view, verb=verb)),
-                name=f"exports_exportjob_{verb.name}",
-            )
-            for verb in verbs()
-        ]
         assert site is not None  # noqa: S101 - a ModelAdmin is always made by its site
         return [
             path("", view(self.changelist_view), name="exports_exportjob_changelist"),
-            *screens,
+            *self._verb_urls(),
             path("<str:job_id>/change/", view(require_safe(self.job_view)), name="exports_exportjob_change"),
+        ]
+
+    def _verb_urls(self) -> list[URLPattern]:
+        return [
+            path(
+                f"<str:job_id>/{verb.name}/{screen.route}",
+                self.admin_site.admin_view(partial(self.verb_view, verb=verb, screen=screen.view)),
+                name=f"exports_exportjob_{screen.name}",
+            )
+            for verb in verbs()
+            for screen in (Screen("", verb.name, verb.view), *verb.screens)
         ]
 
     def find(self, request: HttpRequest, job_id: str) -> ExportJob:
@@ -113,12 +118,20 @@ class ExportJobAdmin(ConsoleAdmin):
             raise Http404
         return job
 
-    def verb_view(self, request: HttpRequest, job_id: str, *, verb: Verb) -> HttpResponseBase:
+    def verb_view(
+        self,
+        request: HttpRequest,
+        job_id: str,
+        *,
+        verb: Verb,
+        screen: Callable[..., HttpResponseBase] | None = None,
+        **captured: Any,
+    ) -> HttpResponseBase:
         """Show a verb's screen for one export, to whoever may see the one and use the other."""
         job = self.find(request, job_id)
         if not verb.allowed(request):
             raise PermissionDenied
-        return verb.view(request, job)
+        return (screen or verb.view)(request, job, **captured)
 
     def job_view(self, request: HttpRequest, job_id: str) -> TemplateResponse:
         """Show one export: what is known, what happens next, what can be done, and everything that happened."""

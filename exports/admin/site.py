@@ -9,6 +9,7 @@ from django.http import Http404
 from django.urls import reverse
 from django.utils.text import capfirst
 
+from exports.admin import own_verbs
 from exports.admin.pages import pages
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class ConsoleSite(AdminSite):
 
     def __init__(self, name: str = "admin") -> None:
         super().__init__(name)
+        own_verbs.register()
         for model, page in pages().items():
             self.register(model, page)
 

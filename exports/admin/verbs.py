@@ -21,11 +21,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Screen:
+    """A further page of a verb: its route below the verb's own, and a view that also takes what the route captures."""
+
+    route: str
+    name: str
+    view: Callable[..., HttpResponseBase]
+
+
+@dataclass(frozen=True, slots=True)
 class Verb:
     """One thing a person can do to one export.
 
     `name` is the URL's last segment, `permission` a codename of this app's permissions, `offered` whether the
-    page offers it in this state (a link is a hint, the verb decides), `view` the screen for GET and POST.
+    page offers it in this state (a link is a hint, the verb decides), `view` the screen for GET and POST, `screens`
+    the pages below it; each of them is opened only to whoever may use the verb.
     """
 
     name: str
@@ -34,6 +44,7 @@ class Verb:
     view: Callable[[HttpRequest, ExportJob], HttpResponseBase]
     offered: Callable[[ExportJob], bool]
     is_dangerous: bool = False
+    screens: tuple[Screen, ...] = ()
 
     def allowed(self, request: HttpRequest) -> bool:
         """Tell whether this person may use the verb at all."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.console.pages import one_of
 from tests.people import a_person
 from tests.routing import RoleClient
 from tests.web import browser, destination, tenant, web_process
@@ -22,3 +23,9 @@ def viewer(tenant: Tenant) -> RoleClient:
     signed_in = RoleClient()
     signed_in.force_login(a_person(tenant, group="Export viewers"))
     return signed_in
+
+
+@pytest.fixture
+def operator(tenant: Tenant) -> RoleClient:
+    """Return the browser of a signed-in export operator of the tenant, whose name is olga."""
+    return one_of("Export operators", tenant, username="olga")

@@ -1,0 +1,142 @@
+/* Keeps marked parts of a page fresh, and a click from counting twice. Every page also works without this script.
+
+   <div data-live="/address/" data-live-part="name">: the address answers a request that has the header X-Part with
+   the inner HTML. What somebody has ticked, unfolded or focused stays so. An element with data-ended ends it; the
+   text of data-says is read out when it changes. */
+
+"use strict";
+
+(() => {
+    const EVERY = 4000; // a person watches; each look costs the server a few indexed reads
+    const SLOWEST = 60000;
+    const PATIENCE = 5000;
+
+    class Live {
+        constructor(region) {
+            this.region = region;
+            this.wait = EVERY;
+            this.said = this.says();
+            this.bar = this.makeBar();
+            region.before(this.bar);
+            document.addEventListener("visibilitychange", () => this.plan());
+            this.plan();
+        }
+
+        makeBar() {
+            const bar = document.createElement("p");
+            bar.className = "live-bar";
+            this.button = document.createElement("button");
+            this.button.type = "button";
+            this.button.className = "quiet-button";
+            this.button.textContent = "Pause";
+            this.button.addEventListener("click", () => this.toggle());
+            this.note = document.createElement("span");
+            this.note.textContent = "Refreshes by itself.";
+            this.voice = document.createElement("span");
+            this.voice.className = "visually-hidden";
+            this.voice.setAttribute("role", "status");
+            bar.append(this.button, " ", this.note, this.voice);
+            return bar;
+        }
+
+        toggle() {
+            this.paused = !this.paused;
+            this.button.textContent = this.paused ? "Go on refreshing" : "Pause";
+            this.note.textContent = this.paused ? `Paused at ${time()}.` : "Refreshes by itself.";
+            this.wait = EVERY;
+            this.plan(this.paused ? undefined : 0);
+        }
+
+        plan(wait) {
+            clearTimeout(this.timer);
+            if (this.paused || this.ended || document.hidden) return;
+            this.timer = setTimeout(() => this.look(), wait ?? this.wait);
+        }
+
+        async look() {
+            try {
+                const answer = await fetch(this.region.dataset.live, {
+                    headers: { "X-Part": this.region.dataset.livePart },
+                    credentials: "same-origin",
+                    redirect: "error", // the sign-in page is no part of this one
+                    signal: AbortSignal.timeout(15000),
+                });
+                if (!answer.ok) throw new Error(String(answer.status));
+                this.show(await answer.text());
+            } catch {
+                this.wait = Math.min(this.wait * 2, SLOWEST);
+                this.note.textContent = `Could not refresh at ${time()}; trying again. What you see may be old.`;
+                this.note.className = "stale";
+            }
+            this.plan();
+        }
+
+        show(html) {
+            if (this.paused) return; // pressed while the answer was on its way
+            const kept = keep(this.region);
+            this.region.innerHTML = html;
+            restore(this.region, kept);
+            this.wait = EVERY;
+            this.note.className = "";
+            this.note.textContent = `As of ${time()}.`;
+            this.tell();
+        }
+
+        tell() {
+            const says = this.says();
+            if (says !== this.said) this.voice.textContent = this.said = says;
+            if (!this.region.querySelector("[data-ended]")) return;
+            this.ended = true;
+            this.button.remove();
+            this.note.textContent = `It has ended; nothing changes here any more. As of ${time()}.`;
+        }
+
+        says() {
+            return this.region.querySelector("[data-says]")?.textContent.trim() ?? "";
+        }
+    }
+
+    function keep(region) {
+        const focused = region.contains(document.activeElement) ? document.activeElement : null;
+        return {
+            ticked: new Set([...region.querySelectorAll("input[type=checkbox]:checked")].map(keyOf)),
+            open: [...region.querySelectorAll("details")].map((each) => each.open),
+            focus: focused && keyOf(focused),
+        };
+    }
+
+    function restore(region, kept) {
+        for (const box of region.querySelectorAll("input[type=checkbox]")) box.checked = kept.ticked.has(keyOf(box));
+        region.querySelectorAll("details").forEach((each, at) => { each.open = kept.open[at] ?? each.open; });
+        if (!kept.focus) return;
+        const again = [...region.querySelectorAll("a, button, input, summary")].find((each) => keyOf(each) === kept.focus);
+        again?.focus({ preventScroll: true });
+    }
+
+    function keyOf(element) {
+        return [element.tagName, element.name, element.value, element.getAttribute("href")].join(" ");
+    }
+
+    function time() {
+        return new Date().toLocaleTimeString();
+    }
+
+    /* The server answers the same click the same way; this only spares a person the wait for two answers. */
+    function once(event) {
+        const form = event.target;
+        if (form.method !== "post") return;
+        if (form.dataset.sent) event.preventDefault();
+        form.dataset.sent = "yes";
+        setTimeout(() => { delete form.dataset.sent; }, PATIENCE); // whoever stopped the wait may send again
+    }
+
+    function again() {
+        // A page that the back button brings from memory can be sent again.
+        for (const form of document.forms) delete form.dataset.sent;
+    }
+
+    document.addEventListener("submit", once);
+    window.addEventListener("pageshow", again);
+    document.querySelector(".error-summary")?.focus();
+    for (const region of document.querySelectorAll("[data-live]")) new Live(region);
+})();
