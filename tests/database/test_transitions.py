@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from exports.states import TRANSITIONS, FailureReason, Role, Status
-from tests.database.guarded import COLUMN, CONDITION, MOVE, OK, PEOPLE_AND_STRANGERS, PROOF, event_of
+from tests.database.guarded import COLUMN, CONDITION, DENIED, MOVE, OK, PEOPLE_AND_STRANGERS, PROOF, event_of
 from tests.database.starting import LAPSED, Row, ago, job
 
 if TYPE_CHECKING:
@@ -97,6 +97,22 @@ def test_a_login_can_make_exactly_the_moves_stated_for_it(sandbox: Sandbox, role
         changes = {"status": wanted} if found == wanted else carried(found, wanted)
         answers[wanted] = sandbox.update(role, row, changes)
     assert answers == {wanted: expected(role, found, wanted) for wanted in Status}
+
+
+WRITERS = {Role.API, Role.WORKER, Role.RECONCILER, Role.ACKNOWLEDGER}
+"""The logins that may update the column status at all; the others are refused by the grant, not the trigger."""
+
+
+@pytest.mark.parametrize("found", Status)
+@pytest.mark.parametrize("role", [role for role in Role if role is not Role.OWNER])
+def test_with_its_own_rights_a_login_is_refused_by_the_grant_or_the_trigger(
+    sandbox: Sandbox, role: Role, found: Status
+) -> None:
+    row = job(found)
+    sandbox.seed(row)
+    forbidden = [wanted for wanted in Status if expected(role, found, wanted) == MOVE]
+    answers = {wanted: sandbox.update(role, row, {"status": wanted}) for wanted in forbidden}
+    assert answers == dict.fromkeys(forbidden, MOVE if role in WRITERS else DENIED)
 
 
 @pytest.mark.parametrize("found", Status)
