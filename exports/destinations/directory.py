@@ -27,7 +27,7 @@ from exports.destinations.protocol import (
     never,
     no_progress,
 )
-from exports.destinations.share import Share
+from exports.destinations.share import NotAllowedError, Share
 from exports.evidence import (
     Absent,
     Accepted,
@@ -74,18 +74,22 @@ def open_directory(contract: Contract, secret: Secret, surroundings: Surrounding
     bound = contract.limits.connect_timeout_seconds
     try:
         share = calls.call(lambda: Share.opened(contract, surroundings.share_roots), bound)
-    except TimeoutError:
-        calls.end(lambda: None)
-        words = f"the directory did not answer within {bound} s"
-        raise CouldNotConnect(ConnectTrouble.TIMEOUT, words) from None
-    except PermissionError as error:
-        calls.end(lambda: None)
-        raise CouldNotConnect(ConnectTrouble.ADDRESS_NOT_ALLOWED, str(error)) from None
     except OSError as error:
         calls.end(lambda: None)
-        words = f"the directory cannot be used: {error.strerror or error}"
-        raise CouldNotConnect(ConnectTrouble.DIRECTORY_UNUSABLE, words) from None
+        raise _unopened(error, bound) from None
     return DirectorySession(contract, share, calls)
+
+
+def _unopened(error: OSError, bound_seconds: float) -> CouldNotConnect:
+    match error:
+        case TimeoutError():
+            words = f"the directory did not answer within {bound_seconds:g} s"
+            return CouldNotConnect(ConnectTrouble.TIMEOUT, words)
+        case NotAllowedError():
+            return CouldNotConnect(ConnectTrouble.ADDRESS_NOT_ALLOWED, str(error))
+        case _:
+            words = f"the directory cannot be used: {error.strerror or error}"
+            return CouldNotConnect(ConnectTrouble.DIRECTORY_UNUSABLE, words)
 
 
 class DirectorySession:

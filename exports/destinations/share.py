@@ -11,6 +11,10 @@ from exports.contracts import Contract
 from exports.evidence import Absent, Present
 
 
+class NotAllowedError(OSError):
+    """The directory lies where this process lets no share lie."""
+
+
 @dataclass(frozen=True)
 class Share:
     """Descriptors of the directory of final names and that of temporary ones (perhaps the same directory)."""
@@ -20,7 +24,7 @@ class Share:
 
     @classmethod
     def opened(cls, contract: Contract, roots: Sequence[Path]) -> Self:
-        """Open both directories; PermissionError when one does not lie under an allowed root."""
+        """Open both directories; NotAllowedError when one does not lie under an allowed root."""
         paths = contract.paths
         final = _opened(paths.directory, roots)
         try:
@@ -98,5 +102,5 @@ class Share:
 def _opened(directory: str, roots: Sequence[Path]) -> int:
     path = Path(directory).resolve(strict=True)
     if not any(path.is_relative_to(root.resolve()) for root in roots):
-        raise PermissionError(f"{directory} does not lie under a directory that shares are allowed in")
+        raise NotAllowedError(f"{directory} does not lie under a directory that shares are allowed in")
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY)

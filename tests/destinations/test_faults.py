@@ -263,6 +263,7 @@ def test_without_a_confirmed_announcement_the_publish_request_is_not_sent(faulty
         delivered = deliver_to(partner, export, append=history.append)
     assert delivered.verdict.conclusion is NOT_DELIVERED
     assert history.of(NotSent)[0].reason is NotSentReason.APPEND_NOT_CONFIRMED
+    assert history.of(PublishAnswered) == []
     assert seen.appearances(export.expected.name) == 0
     assert partner.names() == []
 

@@ -192,6 +192,18 @@ def test_an_answer_in_drops_is_ended_by_the_deadline_of_the_attempt(hostile: Hos
     assert not [each for each in delivered.evidence if isinstance(each, PublishSent)]
 
 
+def test_a_look_by_itself_is_bounded_too_however_busy_the_server_keeps_us(hostile: Hostile) -> None:
+    partner = hostile(Trick.DRIBBLES)
+    (partner.root / "contacts-x.csv").write_bytes(b"there")
+    session = partner.open()
+    began = time.monotonic()
+    seen = session.look("contacts-x.csv")
+    assert time.monotonic() - began < 3 + 2
+    assert isinstance(seen, Unanswered)
+    assert seen.trouble is Trouble.TIMEOUT
+    session.close()
+
+
 @pytest.mark.parametrize(
     ("trick", "kind"),
     [(Trick.NEVER_GREETS, ConnectTrouble.TIMEOUT), (Trick.OLD_VERSION, ConnectTrouble.SFTP_NOT_OFFERED)],
