@@ -4,6 +4,7 @@ Whatever goes wrong, the attempt ends within its bounds, its conclusion is one t
 final name was never written twice nor seen partial.
 """
 
+import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -309,3 +310,40 @@ def test_without_a_fault_the_same_server_completes(faulty: Faulty, tmp_path: Pat
     ended = run(faulty(), tmp_path)
     assert ended.conclusion is COMPLETED
     assert ended.records(PublishAnswered) == [PublishAnswered(Accepted())]
+
+
+MODES: dict[str, dict[str, Any]] = {
+    "hardlink_remove": {},
+    "rename_noreplace": {"publish": {"mode": "rename_noreplace", "probed": {"rename_refuses_existing": True}}},
+    "direct_write": {"publish": {"mode": "direct_write", "probed": {"exclusive_create_refuses": True}}},
+}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("mode", MODES)
+def test_the_whole_product_of_requests_faults_and_windows_ends_with_what_the_evidence_allows(
+    faulty: Faulty, tmp_path: Path, mode: str
+) -> None:
+    product = list(itertools.product(Step, Fault, (1, 64)))
+    for step, fault, window in product:
+        partner = faulty(step, fault)
+        export = make_export(tmp_path)
+        limits = {
+            "attempt_deadline_seconds": DEADLINE_SECONDS,
+            "idle_timeout_seconds": 1,
+            "max_outstanding_writes": window,
+        }
+        began = time.monotonic()
+        with watching(partner.root) as seen:
+            delivered = deliver_to(partner, export, limits=limits, **MODES[mode])
+        named = (step, fault, window, delivered.verdict)
+        path = partner.root / export.expected.name
+        assert time.monotonic() - began < DEADLINE_SECONDS + 5, named
+        assert seen.appearances(export.expected.name) <= 1, named
+        if delivered.verdict.conclusion is COMPLETED:
+            assert path.read_bytes() == export.content, named
+        if delivered.verdict.conclusion is NOT_DELIVERED:
+            assert not path.exists(), named
+        if mode != "direct_write":
+            assert not path.exists() or path.read_bytes() == export.content, named
+    print(f"{mode}: {len(product)} deliveries under a fault")  # noqa: T201 - the count is part of the result

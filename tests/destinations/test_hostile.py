@@ -136,6 +136,7 @@ def test_an_answer_that_makes_no_sense_ends_the_session_and_proves_nothing(hosti
     assert isinstance(seen, Unanswered)
     assert seen.trouble is Trouble.PROTOCOL
     assert session.doubtful
+    assert session.look("contacts-x.csv") == seen, "the stream was read on although it was out of step"
     session.close()
 
 
