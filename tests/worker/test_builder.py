@@ -91,8 +91,8 @@ def test_single_byte_encodings_are_python_s_own(tenant: Tenant, encoding: str, p
 
 @pytest.mark.parametrize("header", [True, False])
 def test_a_character_the_encoding_lacks_is_reported_by_its_row_and_never_shown(tenant: Tenant, header: bool) -> None:  # noqa: FBT001
-    rows = [(f"{at:05}", "e", "", "", "", "", "", "") for at in range(5_000)]
-    rows[4_321] = ("04321", "e", "李", "", "", "", "", "")
+    rows = [(f"{at:05}", "e", "", "", "", "", "", 'two\n"lines"\n') for at in range(5_000)]
+    rows[4_321] = ("04321", "e", "", "", "", "", "", '"\n李\n')
     contacts.load(tenant, rows)
 
     with pytest.raises(ExportBuildException) as refused:
