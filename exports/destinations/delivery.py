@@ -12,7 +12,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Final
 
-from exports.contracts import Contract, PublishMode
+from exports.contracts import Contract
 from exports.crashpoints import reach
 from exports.destinations.companions import send_companions
 from exports.destinations.naming import is_plain, temporary_name
@@ -174,10 +174,15 @@ class _Attempt:
         if baseline is None:
             return
         overwrite = isinstance(baseline.sighting, Present)
-        if self._order.contract.publish.mode is PublishMode.DIRECT_WRITE:
-            self._write_directly()
-        elif self._upload():
-            self._publish(overwrite=overwrite)
+        match self._session.publish_form(overwrite=overwrite):
+            case None:
+                words = "the contract names no atomic overwriting form"
+                self._record(NotSent(NotSentReason.NO_OVERWRITE_FORM, words))
+            case PublishForm.DIRECT_WRITE:
+                self._write_directly()
+            case form:
+                if self._upload():
+                    self._publish(form, overwrite=overwrite)
 
     def conclude(self) -> Delivered:
         """Draw the verdict from all that was seen, and record it."""
@@ -217,11 +222,9 @@ class _Attempt:
         self._clean_up()
         return False
 
-    def _publish(self, *, overwrite: bool) -> None:
-        form = self._session.publish_form(overwrite=overwrite)
-        if form is None:
-            self._give_up(NotSentReason.NO_OVERWRITE_FORM, "the contract names no atomic overwriting form")
-        elif self._announce(form):
+    def _publish(self, form: PublishForm, *, overwrite: bool) -> None:
+        """Send the one request that gives the file its final name, once it is announced."""
+        if self._announce(form):
             reach("delivery.before_publish")
             final = self._order.expected.name
             answer = self._session.publish(self._order.temporary, final, overwrite=overwrite)
