@@ -34,7 +34,10 @@ class Ending:
 
 @dataclass(frozen=True)
 class Program:
-    """What to run: a name of its own in the directory, a command, and how it ends."""
+    """What to run: a name of its own in the directory, a command, and how it ends.
+
+    `descriptors` are open files of ours that it inherits under the same numbers.
+    """
 
     name: str
     command: Sequence[str]
@@ -42,6 +45,7 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
     directory: Path | str = "/"
     account: Account | None = None
+    descriptors: tuple[int, ...] = ()
     ending: Ending = field(default_factory=Ending)
 
 

@@ -84,6 +84,7 @@ def _launch(program: Program) -> Output:
             cwd=program.directory,
             env={"PATH": os.defpath, "LC_ALL": "C"} | dict(program.environment),
             start_new_session=True,
+            pass_fds=program.descriptors,
             **(program.account.popen_arguments() if program.account else {}),
         )
         return Output(process, program.log, log.tell())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import tempfile
 from typing import TYPE_CHECKING
 
 from cryptography.fernet import Fernet
@@ -58,7 +57,7 @@ def placeholders(settings: str) -> dict[str, str]:
         "CREDENTIAL_KEYS": Fernet.generate_key().decode(),
         "ALLOWED_HOSTS": "exports.example",
         "DEBUG": "false",
-        "EXPORT_SPOOL_DIR": tempfile.gettempdir(),
+        "EXPORT_SPOOL_DIR": "/nowhere",
         "DJANGO_SETTINGS_MODULE": settings,
     }
 

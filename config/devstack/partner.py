@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,9 +21,11 @@ if TYPE_CHECKING:
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 
+LISTENING = "listening"
+"""What the server's process says once it does."""
+
 _NAME = "partner"
 _START_SECONDS = 60  # it imports a cryptography library, which is slow on a busy machine
-_BANNER_SECONDS = 2
 _TRIES = 5  # each fails only if somebody takes the port in the same instant
 
 
@@ -52,12 +53,12 @@ class Partner:
         self.port = 0
 
     def start(self) -> None:
-        """Start it on the port of last time, or on another one, and wait for its greeting."""
+        """Start it on the port of last time, or on another one, and wait until it listens."""
         self._prepare()
         self.port = self._home.ports.choose(_NAME)
         for _ in range(_TRIES):
             child = self._launch()
-            if self._wait_until_greeting(child):
+            if self._wait_until_listening(child):
                 return
             self._home.children.stop(_NAME)
             if "in use" not in child.said():
@@ -114,16 +115,12 @@ class Partner:
         ]
         return self._home.children.start(Program(_NAME, command, self._home.log(_NAME), directory=PROJECT))
 
-    def _wait_until_greeting(self, child: Child) -> bool:
-        waiting.until(lambda: not child.running() or self._greets(), seconds=_START_SECONDS, check=self._home.check)
-        return child.running() and self._greets()
-
-    def _greets(self) -> bool:
-        try:
-            with socket.create_connection((LOOPBACK, self.port), timeout=_BANNER_SECONDS) as caller:
-                return caller.recv(8) == b"SSH-2.0-"
-        except OSError:
-            return False
+    def _wait_until_listening(self, child: Child) -> bool:
+        """Wait for its own word: a greeting on the port could be that of somebody who took it first."""
+        waiting.until(
+            lambda: not child.running() or LISTENING in child.said(), seconds=_START_SECONDS, check=self._home.check
+        )
+        return child.running() and LISTENING in child.said()
 
 
 def _public(key: asyncssh.SSHKey) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 
 import asyncssh
 
+from config.devstack.partner import LISTENING
 from config.devstack.ports import LOOPBACK
 
 _SFTP_VERSION = 3
@@ -77,6 +78,7 @@ async def serve(secrets: Path, files: Path, port: int) -> None:
         sftp_version=_SFTP_VERSION,
         allow_scp=False,
     ):
+        print(LISTENING, flush=True)  # noqa: T201 - its parent waits for this word
         await ended.wait()
 
 

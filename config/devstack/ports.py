@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 from typing import TYPE_CHECKING
@@ -52,9 +53,17 @@ def unused() -> int:
     raise DevstackError("No free port was found on 127.0.0.1; stop some servers and start again.")
 
 
-def first_free(candidates: Iterable[int]) -> int | None:
-    """Return the first of `candidates` that is free, or None."""
-    return next((port for port in candidates if is_free(port)), None)
+def listen_on_first_free(candidates: Iterable[int]) -> socket.socket | None:
+    """Return a listening socket on the first of `candidates` that is free, or None.
+
+    To be handed to the server that will use it: between finding a port free and listening on it, nobody
+    else can take it, and nobody else's server can be mistaken for ours.
+    """
+    for port in candidates:
+        with contextlib.suppress(OSError):
+            if not answers(port):
+                return socket.create_server((LOOPBACK, port))
+    return None
 
 
 class Ports:

@@ -21,6 +21,7 @@ SETTINGS = "config.settings.local"
 PARTNER = "partner"
 """The account at the partner's server that DIR/env describes."""
 
+_DRAIN_SECONDS = "10"  # exports here take a second or two; ending a worker should not take minutes
 _LOOK_EVERY_SECONDS = 0.2  # how soon a signal or a dead server is noticed
 
 
@@ -50,6 +51,7 @@ def prepare(stack: Stack, report: Callable[[str], None]) -> Mapping[str, str]:
     """Provision a started stack and write its DIR/env; return what is in it."""
     values = environment.variables(stack, SETTINGS)
     values |= environment.partner_variables(stack.partner.add_account(PARTNER))
+    values["EXPORT_DRAIN_SECONDS"] = _DRAIN_SECONDS
     report("creating roles and tables")
     provision(stack, values)
     environment.write(stack.home.directory / ENV, values)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from config.devstack import home
+from config.devstack.demo import processes
 from config.devstack.errors import DevstackError
-from config.devstack.ports import LOOPBACK, Ports
+from config.devstack.ports import LOOPBACK, Ports, listen_on_first_free
 from config.devstack.stack import Stack
 from tests.devstack.running import running, start
 
@@ -59,6 +60,29 @@ def test_lost_passwords_are_said(directory: Path) -> None:
     code, trouble = start(directory).wait()
     assert code == 1
     assert "are not those of its database" in trouble
+
+
+def test_a_console_without_a_free_port_is_said_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = home.open_home(tmp_path)
+    with socket.create_server((LOOPBACK, 0)) as other:
+        port = other.getsockname()[1]
+        monkeypatch.setattr(processes, "CONSOLE_PORTS", range(port, port + 1))
+        with pytest.raises(DevstackError, match=f"All ports from {port} to {port} are taken"):
+            processes.start(opened, {}, lambda _line: None)
+    assert list((tmp_path / "processes").iterdir()) == []
+    opened.close()
+
+
+def test_the_console_passes_over_a_taken_port() -> None:
+    with socket.create_server((LOOPBACK, 0)) as other, socket.create_server((LOOPBACK, 0)) as free:
+        taken, next_one = other.getsockname()[1], free.getsockname()[1]
+        free.close()
+        listener = listen_on_first_free([taken, next_one])
+    assert listener is not None
+    with listener:
+        assert listener.getsockname() == (LOOPBACK, next_one)
 
 
 def test_a_taken_port_is_replaced_and_a_free_one_is_kept(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from config.devstack import ports, waiting
@@ -21,7 +21,6 @@ CONSOLE_PORTS = range(8000, 8100)
 """The console's port is the first free one of these."""
 
 _WEB_SECONDS = 60  # it answers within a few seconds; the machine may be busy
-_DRAIN_SECONDS = "10"  # the demo's exports take a second or two; Ctrl-C should not take minutes
 # A worker ends its exports first; afterwards it is killed, which the design is made to survive.
 _ENDING = Ending(grace_seconds=20, tier=PROCESS)
 
@@ -33,20 +32,17 @@ class Process:
     name: str
     role: str
     command: Sequence[str]
-    more: Mapping[str, str] = field(default_factory=dict)
+    descriptors: tuple[int, ...] = ()
 
 
-def deployment(port: int) -> list[Process]:
-    """Return what a small deployment runs: the console on `port`, two workers, beat and the dispatcher."""
+def deployment(listener: int) -> list[Process]:
+    """Return what a small deployment runs: the console on a listening socket, two workers, beat, the dispatcher."""
     celery = ("-m", "celery", "-A", "config", "--quiet")
     quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO")
-    web = ("-m", "gunicorn", "config.wsgi", "--bind", f"{ports.LOOPBACK}:{port}", "--worker-class", "gthread")
+    web = ("-m", "gunicorn", "config.wsgi", "--bind", f"fd://{listener}", "--worker-class", "gthread")
+    web_options = ("--threads", "8", "--graceful-timeout", "5", "--no-control-socket", "--access-logfile", "-")
     return [
-        Process(
-            "web",
-            "api",
-            (*web, "--threads", "8", "--graceful-timeout", "5", "--no-control-socket", "--access-logfile", "-"),
-        ),
+        Process("web", "api", (*web, *web_options), descriptors=(listener,)),
         Process("dispatcher", "dispatcher", ("manage.py", "dispatch_outbox")),
         Process(
             "worker", "worker", (*celery, "worker", "-n", "exports@%h", "-Q", "exports,maintenance", "-c", "4", *quiet)
@@ -60,15 +56,16 @@ def deployment(port: int) -> list[Process]:
 
 def start(home: Home, values: Mapping[str, str], report: Callable[[str], None]) -> str:
     """Start them all; return the console's address once it answers."""
-    port = ports.first_free(CONSOLE_PORTS)
-    if port is None:
+    listener = ports.listen_on_first_free(CONSOLE_PORTS)
+    if listener is None:
         raise DevstackError(
             f"All ports from {CONSOLE_PORTS[0]} to {CONSOLE_PORTS[-1]} are taken; stop a server on one of them."
         )
-    for process in deployment(port):
-        report(f"starting {process.name}")
-        _launch(home, process, values)
-    address = f"http://{ports.LOOPBACK}:{port}"
+    with listener:
+        for process in deployment(listener.fileno()):
+            report(f"starting {process.name}")
+            _launch(home, process, values)
+        address = f"http://{ports.LOOPBACK}:{listener.getsockname()[1]}"
     _wait_for_console(home, address)
     return address
 
@@ -79,8 +76,9 @@ def _launch(home: Home, process: Process, values: Mapping[str, str]) -> None:
             process.name,
             [sys.executable, *process.command],
             home.log(process.name),
-            environment={**values, "EXPORT_ROLE": process.role, "EXPORT_DRAIN_SECONDS": _DRAIN_SECONDS},
+            environment={**values, "EXPORT_ROLE": process.role},
             directory=PROJECT,
+            descriptors=process.descriptors,
             ending=_ENDING,
         )
     )
