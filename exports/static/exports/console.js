@@ -2,7 +2,7 @@
 
    <div data-live="/address/" data-live-part="name">: the address answers a request that has the header X-Part with
    the inner HTML. What somebody has ticked, unfolded or focused stays so. An element with data-ended ends it; the
-   text of data-says is read out when it changes. */
+   text of data-says is read out when data-state changes. */
 
 "use strict";
 
@@ -15,7 +15,7 @@
         constructor(region) {
             this.region = region;
             this.wait = EVERY;
-            this.said = this.says();
+            this.told = this.state();
             this.bar = this.makeBar();
             region.before(this.bar);
             document.addEventListener("visibilitychange", () => this.plan());
@@ -83,16 +83,17 @@
         }
 
         tell() {
-            const says = this.says();
-            if (says !== this.said) this.voice.textContent = this.said = says;
+            const state = this.state();
+            if (state !== this.told) this.voice.textContent = this.region.querySelector("[data-says]").dataset.says;
+            this.told = state;
             if (!this.region.querySelector("[data-ended]")) return;
             this.ended = true;
             this.button.remove();
             this.note.textContent = `It has ended; nothing changes here any more. As of ${time()}.`;
         }
 
-        says() {
-            return this.region.querySelector("[data-says]")?.textContent.trim() ?? "";
+        state() {
+            return this.region.querySelector("[data-state]")?.dataset.state;
         }
     }
 
