@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from exports.admin.cancel import CANCEL
+from exports.admin.terms import TERMS
 from exports.admin.verbs import register_verb
 
-OWN = (CANCEL,)
+OWN = (CANCEL, TERMS)
 
 
 def register() -> None:
