@@ -1,10 +1,7 @@
 """Opening a session: what is refused, how long each wait may last, and the words an operator gets."""
 
-import getpass
 import socket
-import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -24,6 +21,7 @@ from tests.destinations.keyring import new_key, pem_text, private_text, public_l
 from tests.destinations.loops import LoopThread
 from tests.destinations.openssh import sshd
 from tests.destinations.partners import Export, Partner, deliver_to, make_export
+from tests.destinations.refusals import fresh, refused
 
 BOUND_SECONDS = 3
 
@@ -39,19 +37,6 @@ def root(tmp_path: Path) -> Path:
 def partner(loop: LoopThread, root: Path) -> Iterator[Partner]:
     with faulty_server(loop, root) as make:
         yield make()
-
-
-def refused(partner: Partner, contract: Contract | None = None, secret: Secret | None = None) -> CouldNotConnect:
-    """Return how opening a session fails; it must fail within its bound and leak nothing of the secret."""
-    began = time.monotonic()
-    chosen = contract or partner.contract()
-    with pytest.raises(CouldNotConnect) as caught:
-        partner.open(chosen, secret)
-    assert time.monotonic() - began < chosen.limits.connect_timeout_seconds + 5
-    for part in ("password", "private_key", "passphrase"):
-        kept = getattr(secret or partner.secret, part)
-        assert not kept or kept not in str(caught.value)
-    return caught.value
 
 
 def test_a_wrong_password_is_refused_and_says_so(partner: Partner) -> None:
@@ -305,93 +290,6 @@ def test_a_server_that_signs_with_sha1_alone_is_refused(open_path: Path) -> None
     assert error.kind in {ConnectTrouble.HOST_KEY_CHANGED, ConnectTrouble.NO_COMMON_ALGORITHM}
 
 
-@pytest.mark.parametrize("algorithm", ["ssh-ed25519", "ecdsa-sha2-nistp384", "ssh-rsa"])
-def test_every_type_of_host_key_that_may_be_pinned_works(open_path: Path, tmp_path: Path, algorithm: str) -> None:
-    with sshd(fresh(open_path), host_key=algorithm) as server:
-        done = deliver_to(server.partner, make_export(tmp_path))
-    assert done.verdict.row == "accepted, listed"
-
-
-@pytest.mark.parametrize("algorithm", ["ssh-ed25519", "ecdsa-sha2-nistp256", "ssh-rsa"])
-@pytest.mark.parametrize("form", [private_text, pem_text])
-def test_every_type_and_form_of_our_own_key_works(open_path: Path, algorithm: str, form: Callable[[Any], str]) -> None:
-    key = new_key(algorithm)
-    with sshd(fresh(open_path)) as server:
-        (server.directory / "authorized_keys").write_text(public_line(key) + "\n")
-        session = server.partner.open(secret=Secret(private_key=form(key)))
-        assert session.healthy()
-        session.close()
-
-
-def test_a_key_with_a_passphrase_works(open_path: Path) -> None:
-    key = new_key()
-    with sshd(fresh(open_path)) as server:
-        (server.directory / "authorized_keys").write_text(public_line(key) + "\n")
-        secret = Secret(private_key=private_text(key, "open sesame"), passphrase="open sesame")
-        session = server.partner.open(secret=secret)
-        assert session.healthy()
-        session.close()
-
-
-def certified(directory: Path, valid: str) -> Secret:
-    """Sign a fresh user key with a fresh authority, whose public key goes to `directory`/ca.pub."""
-    authority, user = new_key(), new_key()
-    (directory / "ca").touch(mode=0o600)
-    (directory / "ca").write_text(private_text(authority))
-    (directory / "ca.pub").write_text(public_line(authority) + "\n")
-    (directory / "user.pub").write_text(public_line(user) + "\n")
-    command = ["ssh-keygen", "-q", "-s", "ca", "-I", "test", "-n", getpass.getuser(), "-V", valid, "user.pub"]
-    subprocess.run(command, cwd=directory, check=True, timeout=20)
-    return Secret(private_key=private_text(user), certificate=(directory / "user-cert.pub").read_text().strip())
-
-
-def test_a_certificate_signs_in_and_an_expired_one_says_that_it_may_have_expired(open_path: Path) -> None:
-    directory = fresh(open_path)
-    directory.mkdir()
-    good = certified(directory, "-1d:+1d")
-    with sshd(directory / "server", f"TrustedUserCAKeys {directory}/ca.pub") as server:
-        (server.directory / "authorized_keys").write_text("")
-        contract = server.partner.contract(auth={"method": "certificate"})
-        session = server.partner.open(contract, good)
-        assert session.healthy()
-        session.close()
-        expired = resigned(directory, good)
-        error = refused(server.partner, contract, expired)
-    assert error.kind is ConnectTrouble.AUTH_REFUSED
-    assert "expired" in error.words
-
-
-def resigned(directory: Path, secret: Secret) -> Secret:
-    """Sign the same key again for a time that is over."""
-    command = ["ssh-keygen", "-q", "-s", "ca", "-I", "test", "-n", getpass.getuser(), "-V", "-2d:-1d", "user.pub"]
-    subprocess.run(command, cwd=directory, check=True, timeout=20)
-    return Secret(private_key=secret.private_key, certificate=(directory / "user-cert.pub").read_text().strip())
-
-
-def test_a_certificate_of_another_key_is_said_before_connecting(open_path: Path) -> None:
-    directory = fresh(open_path)
-    directory.mkdir()
-    good = certified(directory, "-1d:+1d")
-    with sshd(directory / "server") as server:
-        wrong = Secret(private_key=private_text(new_key("ssh-rsa")), certificate=good.certificate)
-        error = refused(server.partner, server.partner.contract(auth={"method": "certificate"}), wrong)
-    assert error.kind is ConnectTrouble.SECRET_UNUSABLE
-
-
-def test_keys_of_the_home_directory_and_agents_are_never_offered(
-    open_path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    home = tmp_path / "home"
-    (home / ".ssh").mkdir(parents=True)
-    (home / ".ssh" / "id_ed25519").write_text(private_text(new_key()))
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "agent"))
-    with sshd(fresh(open_path), "MaxAuthTries 1") as server:
-        session = server.partner.open()
-        assert session.healthy()
-        session.close()
-
-
 def test_five_workers_at_a_server_that_takes_one_login_at_a_time_are_told_apart(
     open_path: Path, tmp_path: Path
 ) -> None:
@@ -443,8 +341,3 @@ def test_a_destination_of_this_machine_by_another_name_is_refused_by_its_address
     strict = Partner(partner.name, partner.root, partner.groups, partner.secret, Surroundings(AddressPolicy()))
     error = refused(strict, partner.contract(endpoint={"host": "localhost"}))
     assert error.kind is ConnectTrouble.ADDRESS_NOT_ALLOWED
-
-
-def fresh(open_path: Path) -> Path:
-    """Return a path that does not exist yet and that other accounts can enter."""
-    return open_path / f"connecting-{time.monotonic_ns()}"
