@@ -63,10 +63,13 @@ WRITING = {
 
 
 def _tries(table: str, column: str) -> Iterator[tuple[str, sql.Composed]]:
-    """Yield one statement a verb that touches this column alone and no row."""
+    """Yield one statement a verb that needs the right on this column alone and touches no row.
+
+    An INSERT is only explained: its rights are checked, and neither a policy nor a trigger answers in their place.
+    """
     names = {"t": sql.Identifier(table), "c": sql.Identifier(column)}
     yield "SELECT", sql.SQL("SELECT {c} FROM {t} WHERE false").format(**names)
-    yield "INSERT", sql.SQL("INSERT INTO {t} ({c}) OVERRIDING SYSTEM VALUE VALUES (NULL)").format(**names)
+    yield "INSERT", sql.SQL("EXPLAIN INSERT INTO {t} ({c}) OVERRIDING SYSTEM VALUE VALUES (NULL)").format(**names)
     yield "UPDATE", sql.SQL("UPDATE {t} SET {c} = DEFAULT WHERE false").format(**names)
 
 
