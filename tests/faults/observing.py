@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from django.db import connections, transaction
@@ -43,6 +43,14 @@ def held_tables() -> Iterator[int]:
     with closing(psycopg.connect(**connections["default"].get_connection_params())) as connection:
         connection.execute("LOCK TABLE export_jobs, export_attempt_events IN EXCLUSIVE MODE")
         yield connection.info.backend_pid
+
+
+@contextmanager
+def held_contacts() -> Iterator[psycopg.Connection[Any]]:
+    """Hold the contacts as a reload does, so that every build waits; commit the connection to let them go on."""
+    with closing(psycopg.connect(**connections["default"].get_connection_params())) as connection:
+        connection.execute("LOCK TABLE contacts IN ACCESS EXCLUSIVE MODE")
+        yield connection
 
 
 def blocked_by(holder: int) -> list[int]:

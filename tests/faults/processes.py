@@ -17,6 +17,7 @@ from tests.faults.observing import until
 
 if TYPE_CHECKING:
     import signal
+    import uuid
     from collections.abc import Iterator, Mapping
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -35,15 +36,15 @@ TIMINGS = {
 """Short, with production's relations to each other."""
 
 
-def worker_environment(broker_url: str, spool: Path, **told: str) -> dict[str, str]:
-    """Return what a worker process of this run's test database needs."""
+def worker_environment(broker_url: str, spool: Path, role: str = "worker", **told: str) -> dict[str, str]:
+    """Return what a process of this role on this run's test database needs."""
+    login = f"{role.upper()}_DATABASE_URL"
     return {
         **os.environ,
         **TIMINGS,
         "DJANGO_SETTINGS_MODULE": "config.settings.local",
-        "EXPORT_ROLE": "worker",
-        "WORKER_DATABASE_URL": _in_test_database(os.environ["WORKER_DATABASE_URL"]),
-        "DISPATCHER_DATABASE_URL": _in_test_database(os.environ["DISPATCHER_DATABASE_URL"]),
+        "EXPORT_ROLE": role,
+        login: _in_test_database(os.environ[login]),
         "BROKER_URL": broker_url,
         "EXPORT_SPOOL_DIR": str(spool),
         "PYTHONUNBUFFERED": "1",
@@ -123,8 +124,17 @@ def a_worker(environment: Mapping[str, str], log: Path, *, app: str = "config", 
 @contextmanager
 def a_dispatcher(environment: Mapping[str, str], log: Path) -> Iterator[Process]:
     """Run `manage.py dispatch_outbox` until the block ends."""
-    told = {**environment, "EXPORT_ROLE": "dispatcher"}
-    process = Process([sys.executable, "manage.py", "dispatch_outbox"], told, log)
+    process = Process([sys.executable, "manage.py", "dispatch_outbox"], environment, log)
+    try:
+        yield process
+    finally:
+        process.end()
+
+
+@contextmanager
+def a_step(scenario: str, job_id: uuid.UUID, environment: Mapping[str, str], log: Path) -> Iterator[Process]:
+    """Let a process of its own take one scenario's step."""
+    process = Process([sys.executable, "-m", "tests.faults.act", scenario, str(job_id)], environment, log)
     try:
         yield process
     finally:
