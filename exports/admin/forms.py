@@ -51,6 +51,9 @@ class ActForm(forms.Form):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.label_suffix = ""
+        for field in self.fields.values():
+            if str(field.error_messages["required"]) == str(forms.Field.default_error_messages["required"]):
+                field.error_messages["required"] = f"“{field.label}” is missing."
 
     @property
     def wrong(self) -> list[Wrong]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from exports.admin.cancel import CANCEL
+from exports.admin.replace import REPLACE
 from exports.admin.terms import TERMS
 from exports.admin.verbs import register_verb
 
-OWN = (CANCEL, TERMS)
+OWN = (CANCEL, TERMS, REPLACE)
 
 
 def register() -> None:
