@@ -1,6 +1,8 @@
 """A ProFTPD server with mod_sftp of this test's own, as one ordinary account from a file."""
 
+import grp
 import os
+import pwd
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -50,6 +52,7 @@ def proftpd(directory: Path, *lines: str, modules: tuple[str, ...] = ()) -> Iter
 
 
 def _configuration(directory: Path, port: int, uid: int, modules: tuple[str, ...], lines: tuple[str, ...]) -> list[str]:
+    account = pwd.getpwuid(uid)
     return [
         "ModulePath /usr/lib/proftpd",
         "LoadModule mod_sftp.c",
@@ -61,8 +64,8 @@ def _configuration(directory: Path, port: int, uid: int, modules: tuple[str, ...
         "SocketBindTight on",
         "WtmpLog off",
         "UseReverseDNS off",
-        f"User #{uid}" if os.geteuid() else "User nobody",
-        "Group nogroup",
+        f"User {account.pw_name}",
+        f"Group {grp.getgrgid(account.pw_gid).gr_name}",
         f"PidFile {directory}/pid",
         f"ScoreboardFile {directory}/score",
         f"SystemLog {directory}/system.log",
