@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from django.utils.module_loading import import_string
 
 from exports.conf import limits
-from exports.contracts import Contract
+from exports.contracts import Contract, ContractError
 from exports.holds.reading import hold_on
 from exports.models import Destination, DestinationContract, ExportJob, Tenant
 
@@ -87,9 +87,12 @@ class BuiltInPolicy:
         return found
 
 
-def allow_under(contract: DestinationContract) -> Allow:
-    """Allow under this recorded contract version; ContractError passes through when it cannot be read."""
-    return Allow(contract.id, Contract.from_json(contract.terms))
+def allow_under(contract: DestinationContract) -> Allow | Hold:
+    """Allow under this recorded contract version; hold under one that this release cannot read."""
+    try:
+        return Allow(contract.id, Contract.from_json(contract.terms))
+    except ContractError as error:
+        return Hold(f"The destination's contract cannot be read: {error}")
 
 
 def policy() -> Policy:

@@ -12,7 +12,7 @@ from exports import sweeper
 from exports.contracts import Limits
 from exports.holds import waking
 from exports.holds.opening import hold_full, hold_unreachable
-from exports.models import Hold
+from exports.models import DestinationContract, Hold
 from exports.models.base import ClockTimestamp
 from exports.states import HoldCause
 from exports.worker.policy import Allow, BuiltInPolicy
@@ -207,3 +207,12 @@ def _crowd(place: Place, count: int) -> None:
             """,
             parameters,
         )
+
+
+def test_a_contract_this_release_cannot_read_holds_instead_of_going_round_for_ever() -> None:
+    place = lives.a_place()
+    job = lives.queued(place)
+    DestinationContract.objects.filter(id=place.contract_id).update(terms={"format": 99})
+    decision = decide(job)
+    assert isinstance(decision, Held)
+    assert "cannot be read" in decision.reason
