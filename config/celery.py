@@ -41,6 +41,9 @@ def configure() -> dict[str, Any]:
         "broker_transport_options": {
             "socket_timeout": timing.broker_timeout_seconds,
             "socket_connect_timeout": timing.broker_timeout_seconds,
+            # kombu would try to connect for as long again; the dispatcher holds rows meanwhile, and waits by itself.
+            "max_retries": 1,
+            "interval_start": 0,
             # Only unsettled messages wait for this: longer than a statement timeout and a redelivery pause.
             "visibility_timeout": 120,
             # kombu looks every interval x throttle; its defaults make that 100 s.
