@@ -13,12 +13,21 @@ ROLE_OF_COMMAND = {
     "recover": "worker",
     "scavenge": "worker",
     "dispatch_outbox": "dispatcher",
+    "collect_acknowledgments": "acknowledger",
     "audit_exports": "auditor",
 }
 # These start the servers that every other command needs, so they cannot need them themselves.
 BOOTSTRAP_COMMANDS = {"devstack", "demo"}
 # Long-running or fenced work: these check their settings and their login like any other process.
-CHECKED_COMMANDS = {"sweep", "recover", "scavenge", "dispatch_outbox", "audit_exports", "runserver"}
+CHECKED_COMMANDS = {
+    "sweep",
+    "recover",
+    "scavenge",
+    "dispatch_outbox",
+    "collect_acknowledgments",
+    "audit_exports",
+    "runserver",
+}
 
 
 def main() -> None:

@@ -17,6 +17,12 @@ from exports.conf import limits
 WAKE_HELD_SECONDS = 1.0
 """A resumed destination starts within two seconds."""
 
+COLLECT_SECONDS = 10.0
+"""The shortest pace at which a contract may ask for its acknowledgments; each destination keeps its own."""
+
+QUEUES = {"worker": ("exports", "maintenance"), "acknowledger": ("acknowledgments",)}
+"""What a worker takes from when it is told nothing else: only what its database role can do."""
+
 app = Celery("contact-exports")
 
 
@@ -26,9 +32,12 @@ def configure() -> dict[str, Any]:
     return {
         "broker_url": settings.CELERY_BROKER_URL,
         "broker_connection_retry_on_startup": True,
-        "task_queues": [Queue("exports"), Queue("maintenance"), Queue("acknowledgments")],
+        "task_queues": [Queue(name) for name in QUEUES.get(settings.EXPORT_ROLE, sum(QUEUES.values(), ()))],
         "task_default_queue": "maintenance",
-        "task_routes": {"exports.run_export": {"queue": "exports"}},
+        "task_routes": {
+            "exports.run_export": {"queue": "exports"},
+            "reconciliation.collect_acknowledgments": {"queue": "acknowledgments"},
+        },
         "task_ignore_result": True,
         "task_serializer": "json",
         "accept_content": ["json"],  # a forged message can carry an id and nothing else
@@ -66,11 +75,14 @@ def schedule() -> dict[str, dict[str, Any]]:
         "sweep": _every(timing.sweep_every_seconds, "exports.sweep"),
         "wake_held": _every(WAKE_HELD_SECONDS, "exports.wake_held"),
         "scavenge": _every(timing.scavenge_every_seconds, "exports.scavenge"),
+        "collect_acknowledgments": _every(
+            COLLECT_SECONDS, "reconciliation.collect_acknowledgments", queue="acknowledgments"
+        ),
     }
 
 
-def _every(seconds: float, task: str) -> dict[str, Any]:
-    return {"task": task, "schedule": seconds, "options": {"queue": "maintenance", "expires": seconds}}
+def _every(seconds: float, task: str, queue: str = "maintenance") -> dict[str, Any]:
+    return {"task": task, "schedule": seconds, "options": {"queue": queue, "expires": seconds}}
 
 
 app.add_defaults(configure)

@@ -44,7 +44,8 @@ def _settings_problems(process: str) -> Iterator[str]:
         yield "SECRET_KEY is not set."
     if settings.DEBUG and not set(settings.ALLOWED_HOSTS) <= LOOPBACK_HOSTS:
         yield "DEBUG may only be on while ALLOWED_HOSTS names nothing but loopback."
-    if process == "worker" and not str(settings.EXPORTS.spool_dir):
+    builds = process == "worker" and settings.EXPORT_ROLE == "worker"
+    if builds and not str(settings.EXPORTS.spool_dir):
         yield "EXPORT_SPOOL_DIR is not set; give a directory only this user can read."
 
 

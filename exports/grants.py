@@ -147,6 +147,7 @@ _DISPATCHER: dict[str, Rights] = {
 _ACKNOWLEDGER: dict[str, Rights] = {
     "export_jobs": _read_and(update="status"),
     "export_attempt_events": _read_and(_EVENT_COLUMNS),
+    "acknowledgments_seen": _read_and("job_id attempt_id name mark"),
     "deliveries": READ,
     "destination_contracts": READ,
     "destination_secrets": READ,

@@ -55,7 +55,7 @@ def expired(status: Status, using: str = "default", page: int = PAGE) -> Iterato
     after: ExportJob | None = None
     while True:
         found = list(_page(status, after, using, page))
-        evidence = _evidence_of(found, using) if status is Status.DELIVERING else {}
+        evidence = evidence_of(found, using) if status is Status.DELIVERING else {}
         for job in found:
             known = tuple(evidence.get(job.attempt_id, ()))
             yield Candidate(job, job.attempt_id, job.contract_id, job.seen_at, known)
@@ -64,7 +64,7 @@ def expired(status: Status, using: str = "default", page: int = PAGE) -> Iterato
         after = found[-1]
 
 
-def _evidence_of(jobs: list[ExportJob], using: str) -> dict[UUID, list[Evidence]]:
+def evidence_of(jobs: list[ExportJob], using: str) -> dict[UUID, list[Evidence]]:
     """Read the evidence of all these current attempts at once, by attempt."""
     events = ExportAttemptEvent.objects.using(using).filter(
         job_id__in=[job.id for job in jobs],

@@ -1,4 +1,4 @@
-"""The statements of this app on one database alias: takeovers by recovery, settling and correcting by people."""
+"""The statements of this app on one database alias: takeovers, settling and correcting, acknowledgments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Statements:
     def __init__(self, using: str = "default") -> None:
         self.using = using
 
-    def _written(self, name: str, **params: Any) -> Written:
+    def _written(self, name: str, /, **params: Any) -> Written:
         return Written.REFUSED if sql.fetch_one(name, self.using, params) is None else Written.APPLIED
 
 
@@ -126,4 +126,45 @@ class Settlements(Statements):
             evidence_ref=evidence_ref,
             reason=reason,
             allow_same_person=allow_same_person,
+        )
+
+
+class Acknowledgments(Statements):
+    """Statements of exports_acknowledger: evidence once, and the one status it may bring about."""
+
+    def collect(
+        self, *, job_id: UUID, attempt_id: UUID, name: str, mark: str, observed_by: str, detail: str
+    ) -> Written:
+        """Append an acknowledgment the first time it is seen of this attempt."""
+        return self._written(
+            "collect_acknowledgment",
+            job_id=job_id,
+            attempt_id=attempt_id,
+            name=name,
+            mark=mark,
+            observed_by=observed_by,
+            detail=detail,
+        )
+
+    def complete_acknowledged(
+        self,
+        *,
+        tenant_id: UUID,
+        job_id: UUID,
+        attempt_id: UUID,
+        judged_evidence: int,
+        reconciled_by: str,
+        evidence_ref: str,
+        reason: str,
+    ) -> Written:
+        """Settle an unknown outcome as Completed, on exactly so many records of evidence."""
+        return self._written(
+            "complete_acknowledged",
+            tenant_id=tenant_id,
+            job_id=job_id,
+            attempt_id=attempt_id,
+            judged_evidence=judged_evidence,
+            reconciled_by=reconciled_by,
+            evidence_ref=evidence_ref,
+            reason=reason,
         )

@@ -10,7 +10,7 @@ import hashlib
 import os
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
@@ -134,6 +134,34 @@ class DirectorySession:
         except OSError:
             return seen
 
+    def look_in(self, directory: str, names: Sequence[str]) -> dict[str, Sighting]:
+        """Say what stands under each name, in one call for all of them."""
+        try:
+            return dict(self.do(lambda: self._share.sizes_in(directory, names)))
+        except OSError as error:
+            trouble, code, words = troubled(error)
+            return dict.fromkeys(names, Unanswered(trouble, code, words))
+
+    def hash_in(self, directory: str, name: str) -> str | None:
+        """Hash what stands there, where the contract asks for a hash."""
+        proof = self._contract.verification
+        if not (proof.read_back or proof.checksum is ChecksumAlgorithm.SHA256):
+            return None
+        try:
+            return self._hash(name, directory)
+        except OSError:
+            return None
+
+    def fetch(self, directory: str, name: str, most_bytes: int) -> bytes | None:
+        """Read a small file whole."""
+        if not self._contract.permissions.may_read:
+            return None
+        try:
+            content = self.do(lambda: self._share.head(directory, name, most_bytes + 1))
+        except OSError:
+            return None
+        return None if len(content) > most_bytes else content
+
     def upload(
         self, source: Path, size: int, temporary: str, *, progress: Progress, abandon: Abandon
     ) -> Uploaded | UploadFailed:
@@ -231,9 +259,9 @@ class DirectorySession:
             return NoReply(trouble, words) if code is None else Refused(code, words)
         return Accepted()
 
-    def _hash(self, name: str) -> str:
+    def _hash(self, name: str, directory: str = "") -> str:
         digest = hashlib.sha256()
-        stream = self.do(lambda: self._share.open_final(name))
+        stream = self.do(lambda: self._share.open_in(directory, name))
         try:
             while block := self.do(lambda: stream.read(_BLOCK_BYTES)):
                 digest.update(block)

@@ -5,7 +5,7 @@ and raise nothing for what the world can break: an attempt must come out of ever
 of the publish request it stands on. After an answer in doubt the session is `doubtful` and must be closed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
 from importlib import import_module
@@ -62,6 +62,18 @@ class Session(Protocol):
 
     def read_back(self, name: str) -> Sighting:
         """Look, and add the content's hash where the contract has one: by the server, or by downloading."""
+
+    def look_in(self, directory: str, names: Sequence[str]) -> dict[str, Sighting]:
+        """Say what stands under each name in a directory of the contract's (empty: the final one).
+
+        Absent only where the directory itself is there: a missing one says nothing of a name within it.
+        """
+
+    def hash_in(self, directory: str, name: str) -> str | None:
+        """Return the SHA-256 (hex) of what stands there, where the contract has a way to it that worked."""
+
+    def fetch(self, directory: str, name: str, most_bytes: int) -> bytes | None:
+        """Read a small file whole; None where it may not be read, could not be, or is larger than `most_bytes`."""
 
     def upload(
         self, source: Path, size: int, temporary: str, *, progress: Progress, abandon: Abandon

@@ -2,7 +2,8 @@
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -17,10 +18,14 @@ class NotAllowedError(OSError):
 
 @dataclass(frozen=True)
 class Share:
-    """Descriptors of the directory of final names and that of temporary ones (perhaps the same directory)."""
+    """Descriptors of the directory of final names and that of temporary ones (perhaps the same directory).
+
+    Other directories of the contract's may lie under the same `roots`.
+    """
 
     final: int
     temporary: int
+    roots: tuple[Path, ...] = ()
 
     @classmethod
     def opened(cls, contract: Contract, roots: Sequence[Path]) -> Self:
@@ -28,7 +33,7 @@ class Share:
         paths = contract.paths
         final = _opened(paths.directory, roots)
         try:
-            return cls(final, _opened(paths.temporary_directory or paths.directory, roots))
+            return cls(final, _opened(paths.temporary_directory or paths.directory, roots), tuple(roots))
         except OSError:
             os.close(final)
             raise
@@ -45,15 +50,33 @@ class Share:
 
     def size_of_final(self, name: str) -> Present | Absent:
         """Look at a final name, not following a link."""
-        try:
-            found = os.stat(name, dir_fd=self.final, follow_symlinks=False)
-        except FileNotFoundError:
-            return Absent()
-        return Present(found.st_size, None, stat.S_ISREG(found.st_mode))
+        return _size_of(self.final, name)
 
-    def open_final(self, name: str) -> BinaryIO:
-        """Open a final name for reading, not following a link."""
-        return os.fdopen(os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=self.final), "rb")
+    def sizes_in(self, directory: str, names: Sequence[str]) -> dict[str, Present | Absent]:
+        """Look at several names in another directory (empty: the final one), not following links."""
+        with self._within(directory) as beside:
+            return {name: _size_of(beside, name) for name in names}
+
+    def open_in(self, directory: str, name: str) -> BinaryIO:
+        """Open a name for reading, not following a link."""
+        with self._within(directory) as beside:
+            return os.fdopen(os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=beside), "rb")
+
+    def head(self, directory: str, name: str, most_bytes: int) -> bytes:
+        """Read the first bytes of a file."""
+        with self.open_in(directory, name) as stream:
+            return stream.read(most_bytes)
+
+    @contextmanager
+    def _within(self, directory: str) -> Iterator[int]:
+        if not directory:
+            yield self.final
+            return
+        beside = _opened(directory, self.roots)
+        try:
+            yield beside
+        finally:
+            os.close(beside)
 
     def link(self, temporary: str, final: str) -> None:
         """Give the file its second name, which must not exist yet, and make that durable.
@@ -97,6 +120,14 @@ class Share:
         view = memoryview(block)
         while view:
             view = view[os.write(target, view) :]
+
+
+def _size_of(directory: int, name: str) -> Present | Absent:
+    try:
+        found = os.stat(name, dir_fd=directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return Absent()
+    return Present(found.st_size, None, stat.S_ISREG(found.st_mode))
 
 
 def _opened(directory: str, roots: Sequence[Path]) -> int:

@@ -6,12 +6,20 @@ from exports.models.contacts import Contact
 from exports.models.delivery import Delivery
 from exports.models.destinations import Destination, DestinationContract, DestinationSecret
 from exports.models.export_job import ExportJob
-from exports.models.history import AuthorizedFile, CreationRequest, ExportRejection, OverwriteAgreement, TermsChange
+from exports.models.history import (
+    AcknowledgmentSeen,
+    AuthorizedFile,
+    CreationRequest,
+    ExportRejection,
+    OverwriteAgreement,
+    TermsChange,
+)
 from exports.models.operations import AttemptProgress, Hold, ProcessHeartbeat
 from exports.models.outbox import OutboxMessage
 from exports.models.tenants import Client, Membership, Tenant
 
 __all__ = [
+    "AcknowledgmentSeen",
     "AttemptProgress",
     "AuthorizedFile",
     "CancellationRequest",

@@ -75,6 +75,27 @@ class AuthorizedFile(StatementOwned):
         return f"{self.rows} contacts"
 
 
+class AcknowledgmentSeen(StatementOwned):
+    """An acknowledgment that was collected for an attempt, so that nobody appends it a second time.
+
+    `mark` tells it from another one under the same name: its content's hash, or else its size.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    job = bare_reference("exports.ExportJob")
+    attempt_id = models.UUIDField()
+    name = models.TextField()
+    mark = models.TextField()
+    seen_at = models.DateTimeField(db_default=ClockTimestamp())
+
+    class Meta:
+        db_table = "acknowledgments_seen"
+        constraints = (models.UniqueConstraint(fields=("attempt_id", "name", "mark"), name="uq_acknowledgments_seen"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class OverwriteAgreement(models.Model):
     """Who at the partner agreed to an overwrite, when, and under which contract; append-only."""
 

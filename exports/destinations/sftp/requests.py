@@ -109,6 +109,17 @@ class Requests:
         self.close(handle)
         return digest.hexdigest()
 
+    def content(self, path: str, most_bytes: int) -> bytes | None:
+        """Download a small file; None when it holds more than `most_bytes`, of which no more is read."""
+        handle = self.open_to_read(path)
+        content = bytearray()
+        for block in self._blocks(handle):
+            content += block
+            if len(content) > most_bytes:
+                break
+        self.close(handle)
+        return None if len(content) > most_bytes else bytes(content)
+
     def names(self, directory: str) -> dict[bytes, Attributes] | None:
         """List a directory; None when it holds more names than anybody should read."""
         handle = self._handle(Kind.OPENDIR, text(directory))

@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
 from exports.contracts import ChecksumAlgorithm, Contract, OverwriteForm, PublishMode
-from exports.destinations.naming import final_path, temporary_path
+from exports.destinations.naming import final_path, path_of, temporary_path
 from exports.destinations.protocol import Abandon, Progress, Uploaded, never, no_progress
 from exports.destinations.sftp.packets import NO_SUCH_FILE, PERMISSION_DENIED, Attributes
 from exports.destinations.sftp.requests import Requests
@@ -29,7 +29,7 @@ from exports.evidence import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 _HEALTH_SECONDS: Final = 5.0  # a server that needs longer for a harmless question is not worth reusing
@@ -92,7 +92,7 @@ class SftpSession:
         if may.may_stat:
             return self._seen(final_path(self._contract, name))
         if may.may_list:
-            return self._listed(name)
+            return self._listed(self._contract.paths.directory, [name])[name]
         return Forbidden(None, "the contract lets nothing be looked at")
 
     def read_back(self, name: str) -> Sighting:
@@ -101,6 +101,30 @@ class SftpSession:
         if not isinstance(seen, Present) or not seen.regular:
             return seen
         return Present(seen.size, self._hash(final_path(self._contract, name)))
+
+    def look_in(self, directory: str, names: "Sequence[str]") -> dict[str, Sighting]:
+        """Say what stands under each name: by a stat each, or by one listing where that is all we may."""
+        may, where = self._contract.permissions, directory or self._contract.paths.directory
+        if may.may_stat:
+            return self._absent_only_there(where, {name: self._seen(path_of(where, name)) for name in names})
+        if may.may_list:
+            return self._listed(where, names)
+        return dict.fromkeys(names, Forbidden(None, "the contract lets nothing be looked at"))
+
+    def hash_in(self, directory: str, name: str) -> str | None:
+        """Return the content's hash by the contract's way."""
+        return self._hash(path_of(directory or self._contract.paths.directory, name))
+
+    def fetch(self, directory: str, name: str, most_bytes: int) -> bytes | None:
+        """Read a small file whole."""
+        if not self._contract.permissions.may_read:
+            return None
+        path = path_of(directory or self._contract.paths.directory, name)
+        try:
+            with self._within(self._contract.limits.idle_timeout_seconds):
+                return self._requests.content(path, most_bytes)
+        except (Status, Lost):
+            return None
 
     def upload(
         self, source: "Path", size: int, temporary: str, *, progress: Progress, abandon: Abandon
@@ -222,11 +246,25 @@ class SftpSession:
         except Lost as lost:
             return Unanswered(lost.trouble, None, lost.text)
 
-    def _listed(self, name: str) -> Sighting:
-        """Look by listing the directory, for partners that allow that and no stat."""
+    def _absent_only_there(self, directory: str, seen: dict[str, Sighting]) -> dict[str, Sighting]:
+        """Take back every Absent when the directory is not to be seen either (a share that is not mounted)."""
+        if Absent() not in seen.values() or isinstance(self._seen(directory or "."), Present):
+            return seen
+        missing = Unanswered(Trouble.STATUS, NO_SUCH_FILE, "the directory itself is not to be seen")
+        return {name: missing if isinstance(each, Absent) else each for name, each in seen.items()}
+
+    def _listed(self, directory: str, names: "Sequence[str]") -> dict[str, Sighting]:
+        """Look by listing the directory once, for partners that allow that and no stat."""
+        found = self._listing(directory)
+        if not isinstance(found, dict):
+            return dict.fromkeys(names, found)
+        attributes = {name: found.get(name.encode()) for name in names}
+        return {name: Absent() if each is None else _present(each) for name, each in attributes.items()}
+
+    def _listing(self, directory: str) -> dict[bytes, Attributes] | Sighting:
         try:
             with self._within(self._contract.limits.idle_timeout_seconds):
-                found = self._requests.names(self._contract.paths.directory)
+                found = self._requests.names(directory)
         except Status as status:
             denied = status.code == PERMISSION_DENIED
             return _from_status(status) if denied else _no_listing(status)
@@ -234,8 +272,7 @@ class SftpSession:
             return Unanswered(lost.trouble, None, lost.text)
         if found is None:
             return Unanswered(Trouble.PROTOCOL, None, "the directory holds too many names to be read")
-        attributes = found.get(name.encode())
-        return Absent() if attributes is None else _present(attributes)
+        return found
 
     def _hash(self, path: str) -> str | None:
         """Return the content's hash by the contract's way, None where the server will not tell it."""
