@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -13,7 +12,7 @@ from exports.models import OutboxMessage
 from exports.states import Status
 from tests.broker.wire import held_by, unsettled
 from tests.faults.observing import held_contacts, until
-from tests.faults.processes import a_worker, is_stopped, worker_environment
+from tests.faults.processes import a_worker, behind, is_stopped, worker_environment
 from tests.faults.relay import Doors, Relay
 from tests.faults.world import kinds, now
 
@@ -108,10 +107,7 @@ def test_a_wake_up_that_cannot_be_settled_goes_back_and_is_delivered_again(
     stack: Stack, spool: Path, world: World, empty_broker: redis.Redis, proxy: WireProxy
 ) -> None:
     environment = worker_environment(stack.broker.url(), spool)
-    login = urlsplit(environment["WORKER_DATABASE_URL"])
-    environment["WORKER_DATABASE_URL"] = login._replace(
-        netloc=login.netloc.replace(str(login.port), str(proxy.port))
-    ).geturl()
+    environment["WORKER_DATABASE_URL"] = behind(proxy, environment["WORKER_DATABASE_URL"])
     with a_worker(environment, spool.parent / "worker.log"):
         proxy.set_doors(Doors.RESET)
         proxy.cut()
@@ -131,7 +127,7 @@ def test_a_broker_blip_sends_no_settled_message_again_and_the_worker_goes_on_con
     stack: Stack, spool: Path, world: World, empty_broker: redis.Redis
 ) -> None:
     with Relay("127.0.0.1", stack.broker.port) as relay:
-        url = stack.broker.url().replace(f":{stack.broker.port}/", f":{relay.port}/")
+        url = behind(relay, stack.broker.url())
         environment = worker_environment(url, spool, EXPORT_CRASH_POINTS="build.after=stop")
         with a_worker(environment, spool.parent / "worker.log") as worker:
             first = woken(world)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import uuid
     from collections.abc import Iterator, Mapping
 
+    from tests.faults.relay import Relay
+
 PROJECT = Path(__file__).resolve().parents[2]
 START_SECONDS = 60.0
 """A start takes two or three seconds; the machine may be very busy."""
@@ -54,6 +56,12 @@ def worker_environment(broker_url: str, spool: Path, role: str = "worker", **tol
 
 def _in_test_database(url: str) -> str:
     return urlunsplit(urlsplit(url)._replace(path=f"/{connections['default'].settings_dict['NAME']}"))
+
+
+def behind(relay: Relay, url: str) -> str:
+    """Lead this address through a relay."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{parts.port}", f":{relay.port}")))
 
 
 class Process:

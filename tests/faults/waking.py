@@ -79,7 +79,7 @@ def _in_thread(work: Callable[[], Result], using: str) -> Result:
 
 
 class Stand:
-    """Holds whoever reaches a named point until it is let go; the test sees that it stands there."""
+    """Holds whoever is first to reach a named point until it is let go; the test sees that it stands there."""
 
     def __init__(self, point: str) -> None:
         self.point = point
@@ -87,6 +87,8 @@ class Stand:
         self._let_go = threading.Event()
 
     def __call__(self) -> None:
+        if self._reached.is_set():
+            return
         self._reached.set()
         assert self._let_go.wait(PATIENCE_SECONDS), f"nobody let the attempt go on from {self.point}"
 
