@@ -79,6 +79,9 @@ def bound(case: Case, row: Row, destination_id: uuid.UUID) -> dict[str, Any]:
         "sweep_after_seconds": 60,
         "batch": 10,
         "woken_before": ago(minutes=1),
+        "name": "contacts-key.csv.ack",
+        "mark": "size 2",
+        "judged_evidence": 0,
     } | case.parameters
 
 
@@ -205,6 +208,9 @@ CASES = [
         for outcome in (C, F)
     ),
     Case("reconcile", _when(lambda _: False), {"resolution": U}),
+    Case("collect_acknowledgment", _when(lambda row: row.get("delivery_authorized_at") is not None), events=1),
+    Case("complete_acknowledged", _when(lambda row: row["status"] == U), {"judged_evidence": 0}, events=1),
+    Case("complete_acknowledged", _when(lambda _: False), {"judged_evidence": 1}),
     _correction(C, F, FailureReason.NOT_DELIVERED),
     _correction(C, F, FailureReason.ORIGINAL_DELIVERED),
     _correction(F, C, None),

@@ -29,6 +29,8 @@ APPEND_ONLY = (
     "creation_requests",
     "terms_changes",
     "export_rejections",
+    "authorized_files",
+    "acknowledgments_seen",
     "destination_contracts",
     "overwrite_agreements",
 )

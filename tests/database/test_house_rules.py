@@ -18,7 +18,7 @@ PROJECT = Path(__file__).parent.parent.parent
 PACKAGES = ("config", "exports", "reconciliation")
 
 FIVE = ("export_jobs", "deliveries", "export_attempt_events", "cancellation_requests", "outbox")
-COMPANIONS = ("creation_requests", "terms_changes", "export_rejections", "authorized_files")
+COMPANIONS = ("creation_requests", "terms_changes", "export_rejections", "authorized_files", "acknowledgments_seen")
 WRITES_SQL = re.compile(
     rf"\b(?:INSERT\s+INTO|UPDATE(?:\s+ONLY)?|DELETE\s+FROM|TRUNCATE(?:\s+TABLE)?|COPY|MERGE\s+INTO)\s+"
     rf"(?:public\.)?\"?(?:{'|'.join(FIVE + COMPANIONS)})\b(?!\.)",
@@ -34,6 +34,7 @@ MODELS = {
     "TermsChange",
     "ExportRejection",
     "AuthorizedFile",
+    "AcknowledgmentSeen",
 }
 WRITING_METHODS = {
     "save",

@@ -46,6 +46,7 @@ CONSTRAINTS = {
     "terms_changes": "terms_changes_pkey uq_terms_changes_job_version",
     "export_rejections": "export_rejections_pkey uq_export_rejections_job_version",
     "authorized_files": "authorized_files_pkey",
+    "acknowledgments_seen": "acknowledgments_seen_pkey uq_acknowledgments_seen",
     "overwrite_agreements": "overwrite_agreements_destination_id_32b991aa_fk_destinations_id"
     " overwrite_agreements_pkey overwrite_agreements_tenant_id_e17ee120_fk_tenants_id",
     "destination_contracts": "destination_contract_destination_id_72e2b430_fk_destinati destination_contracts_pkey"
@@ -66,7 +67,8 @@ CONSTRAINTS = {
 INDEXES = {
     "export_jobs": "export_jobs_pkey ix_export_jobs_lease ix_export_jobs_woken ix_x_export_jobs_list"
     " ix_x_export_jobs_pace ix_x_export_jobs_recent ix_x_export_jobs_replaces ix_x_export_jobs_slots"
-    " ix_x_export_jobs_waiting uq_export_jobs_one_replacement uq_export_jobs_original_key uq_export_jobs_tenant",
+    " ix_x_export_jobs_unknown ix_x_export_jobs_waiting uq_export_jobs_one_replacement uq_export_jobs_original_key"
+    " uq_export_jobs_tenant",
     "deliveries": "pk_deliveries uq_deliveries_original",
     "export_attempt_events": "export_attempt_events_pkey ix_x_attempt_events_job uq_attempt_transition",
     "cancellation_requests": "ix_x_cancellation_requests_job pk_cancellation_requests",
@@ -75,6 +77,7 @@ INDEXES = {
     "terms_changes": "terms_changes_pkey uq_terms_changes_job_version",
     "export_rejections": "export_rejections_pkey uq_export_rejections_job_version",
     "authorized_files": "authorized_files_pkey",
+    "acknowledgments_seen": "acknowledgments_seen_pkey uq_acknowledgments_seen",
     "overwrite_agreements": "overwrite_agreements_destination_id_32b991aa overwrite_agreements_pkey"
     " overwrite_agreements_ref_cdaee2ee_like overwrite_agreements_tenant_id_e17ee120",
     "destination_contracts": "destination_contracts_destination_id_72e2b430 destination_contracts_pkey"

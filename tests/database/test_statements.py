@@ -31,6 +31,8 @@ PERMITTED_TO_OTHERS = {
     ("reconcile", Role.WORKER),
     ("correct", Role.WORKER),
     ("wake_waiting", Role.API),
+    ("complete_acknowledged", Role.WORKER),
+    ("complete_acknowledged", Role.RECONCILER),
 }
 """What grants cannot part: who may lock a row it writes may read it, too; and where only the trigger refuses."""
 
@@ -82,7 +84,8 @@ SELECT (SELECT string_agg(j::text, ' ' ORDER BY id) FROM export_jobs j),
        (SELECT count(*) FROM export_attempt_events),
        ARRAY[(SELECT count(*) FROM outbox), (SELECT count(*) FROM export_rejections),
              (SELECT count(*) FROM terms_changes), (SELECT count(*) FROM creation_requests),
-             (SELECT count(*) FROM deliveries), (SELECT count(*) FROM authorized_files)]
+             (SELECT count(*) FROM deliveries), (SELECT count(*) FROM authorized_files),
+             (SELECT count(*) FROM acknowledgments_seen)]
 """
 
 
