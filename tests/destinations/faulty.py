@@ -153,16 +153,19 @@ class FaultyFiles(asyncssh.SFTPServer):
         return await self._do(Step.CLOSE, lambda: None)
 
     async def link(self, oldpath: bytes, newpath: bytes) -> Any:
-        answer = await self._do(Step.PUBLISH, lambda: super(FaultyFiles, self).link(oldpath, newpath))
+        return await self._published(newpath, lambda: super(FaultyFiles, self).link(oldpath, newpath))
+
+    async def rename(self, oldpath: bytes, newpath: bytes) -> Any:
+        return await self._published(newpath, lambda: super(FaultyFiles, self).rename(oldpath, newpath))
+
+    async def posix_rename(self, oldpath: bytes, newpath: bytes) -> Any:
+        return await self._published(newpath, lambda: super(FaultyFiles, self).posix_rename(oldpath, newpath))
+
+    async def _published(self, newpath: bytes, act: Callable[[], Any]) -> Any:
+        answer = await self._do(Step.PUBLISH, act)
         if self._fault == Fault.TAKE:  # the partner takes the file in the moment in which it appears
             os.remove(self.map_path(newpath))  # noqa: PTH107 - a path of bytes, as the server has it
         return answer
-
-    async def rename(self, oldpath: bytes, newpath: bytes) -> Any:
-        return await self._do(Step.PUBLISH, lambda: super(FaultyFiles, self).rename(oldpath, newpath))
-
-    async def posix_rename(self, oldpath: bytes, newpath: bytes) -> Any:
-        return await self._do(Step.PUBLISH, lambda: super(FaultyFiles, self).posix_rename(oldpath, newpath))
 
     async def remove(self, path: bytes) -> Any:
         return await self._do(Step.REMOVE, lambda: super(FaultyFiles, self).remove(path))
