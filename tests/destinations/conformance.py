@@ -257,6 +257,39 @@ def test_a_checksum_that_the_server_does_not_offer_is_no_hash_and_no_trouble(
     assert seen == Present(export.expected.size, wanted)
 
 
+def test_several_names_are_looked_at_together_in_the_final_directory_and_beside_it(
+    session: Session, destination: Partner
+) -> None:
+    (destination.root / "acks").mkdir()
+    (destination.root / "contacts-1.csv").write_bytes(b"1")
+    (destination.root / "acks" / "contacts-1.csv").write_bytes(b"22")
+    acks = f"{destination.groups['paths']['directory'].rstrip('/')}/acks"
+    names = ["contacts-1.csv", "contacts-2.csv"]
+    assert session.look_in("", names) == {"contacts-1.csv": Present(1), "contacts-2.csv": Absent()}
+    assert session.look_in(acks, names) == {"contacts-1.csv": Present(2), "contacts-2.csv": Absent()}
+
+
+def test_in_a_directory_that_is_not_there_no_name_is_called_absent(session: Session, destination: Partner) -> None:
+    nowhere = f"{destination.groups['paths']['directory'].rstrip('/')}/nowhere"
+    (seen,) = session.look_in(nowhere, ["contacts-1.csv"]).values()
+    assert isinstance(seen, Unanswered)
+
+
+def test_a_small_file_is_read_whole_and_a_larger_one_not_at_all(destination: Partner) -> None:
+    session = destination.open(destination.contract(permissions={"may_read": True}))
+    (destination.root / "contacts-1.csv.ack").write_bytes(b"a" * 100)
+    assert session.fetch("", "contacts-1.csv.ack", 100) == b"a" * 100
+    assert session.fetch("", "contacts-1.csv.ack", 99) is None
+    assert session.fetch("", "contacts-2.csv.ack", 99) is None
+    assert not session.doubtful
+    session.close()
+
+
+def test_nothing_is_read_where_the_contract_lets_nothing_be_read(session: Session, destination: Partner) -> None:
+    (destination.root / "contacts-1.csv.ack").write_bytes(b"a")
+    assert session.fetch("", "contacts-1.csv.ack", 100) is None
+
+
 def test_a_fresh_session_is_healthy_and_a_closed_one_is_in_doubt(session: Session) -> None:
     assert session.healthy()
     session.close()
