@@ -6,6 +6,7 @@ from exports.api.cancellations import CancellationRequestList
 from exports.api.errors import not_found
 from exports.api.events import EventList
 from exports.api.exports import ExportDetail, ExportList
+from exports.api.replacements import ReplacementList
 from exports.api.schema import SchemaView
 from exports.api.terms import Terms
 
@@ -22,6 +23,7 @@ urlpatterns = [
         name="cancellation-requests",
     ),
     path("exports/<str:job_id>/terms/", Terms.as_view(), name="terms"),
+    path("exports/<str:job_id>/replacements/", ReplacementList.as_view(), name="replacements"),
     path("schema/", SchemaView.as_view(), name="schema"),
     # Without it, a missing slash would be redirected, and a POST would arrive as a GET without its body.
     re_path(r"^", not_found),
