@@ -233,3 +233,6 @@ BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
 
 BY_PEOPLE = frozenset(_both("replace", "reconcile", "correct", "person_evidence"))
 """Points on the way of a person's own decision: one statement each, on a page whose answer the person waits for."""
+
+BY_THE_COLLECTOR = frozenset(_both("acknowledgment.append", "acknowledgment.complete"))
+"""Points of a process that nothing of recovery follows: its own next run does (tests/acknowledgments)."""

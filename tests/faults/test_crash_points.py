@@ -14,7 +14,7 @@ from django.db import DatabaseError, InterfaceError, connections
 from exports import crashpoints
 from tests.faults.afterwards import assert_promises_hold, come_to_rest
 from tests.faults.points import all_points
-from tests.faults.scenarios import BY_PEOPLE, SCENARIOS, Scenario
+from tests.faults.scenarios import BY_PEOPLE, BY_THE_COLLECTOR, SCENARIOS, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ def _as_before(settings: Any) -> Iterator[None]:
 
 
 def test_every_point_in_the_source_is_crashed_at() -> None:
-    assert all_points() == {point for _, point in CASES} | BY_PEOPLE
+    assert all_points() == {point for _, point in CASES} | BY_PEOPLE | BY_THE_COLLECTOR
 
 
 def test_a_point_that_nobody_armed_does_nothing() -> None:
