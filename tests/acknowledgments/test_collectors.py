@@ -19,6 +19,8 @@ from tests.acknowledgments.waiting import (
     status_of,
     unknown,
 )
+from tests.faults.scenarios import BY_THE_COLLECTOR
+from tests.faults.test_crash_points import lose_line
 from tests.recovery import lives
 from tests.recovery.lives import ALIASES
 from tests.recovery.sessions import Background, run, session, wait_until_blocked_by
@@ -115,15 +117,7 @@ def test_evidence_that_comes_between_the_verdict_and_the_write_stops_the_write(a
     assert status_of(job) == Status.OUTCOME_UNKNOWN
 
 
-@pytest.mark.parametrize(
-    "point",
-    [
-        "acknowledgment.append.before",
-        "acknowledgment.append.after",
-        "acknowledgment.complete.before",
-        "acknowledgment.complete.after",
-    ],
-)
+@pytest.mark.parametrize("point", sorted(BY_THE_COLLECTOR))
 def test_a_crash_at_any_point_leaves_the_rest_to_the_next_run(at: At, point: str) -> None:
     job = unknown(at.place())
     at.write(f"{file_of(job)}.ack")
@@ -132,6 +126,30 @@ def test_a_crash_at_any_point_leaves_the_rest_to_the_next_run(at: At, point: str
         collect()
 
     collect()
+    assert_once_completed(job)
+
+
+@pytest.mark.parametrize("point", sorted(BY_THE_COLLECTOR))
+def test_a_line_lost_at_any_point_ends_the_run_and_leaves_the_rest_to_the_next(at: At, point: str) -> None:
+    job = unknown(at.place())
+    at.write(f"{file_of(job)}.ack")
+    struck: list[str] = []
+
+    def once() -> None:
+        if not struck:
+            struck.append(point)
+            lose_line("acknowledger")
+
+    crashpoints.arm(point, once)
+
+    counts = [collect(), collect()]
+
+    assert struck
+    assert counts[0].failed == 0
+    assert_once_completed(job)
+
+
+def assert_once_completed(job: ExportJob) -> None:
     assert status_of(job) == Status.COMPLETED
     assert len(acknowledgments_of(job)) == 1
     assert ExportAttemptEvent.objects.filter(job_id=job.id, kind=EventKind.RECONCILED).count() == 1
