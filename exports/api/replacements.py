@@ -160,7 +160,8 @@ def refused(answer: Refusal) -> Response:
 
 def person_behind(request: Request, job: ExportJob) -> str | None:
     """Return the name of the approver in whose name this client asks about this export; None without one."""
-    client = Client.objects.select_related("person").filter(user_id=request.user.pk).first()
+    clients = Client.objects.select_related("person").filter(user__username=request.user.get_username())
+    client = clients.first()
     person = None if client is None else client.person
     if person is None or not person.is_active or not reach_of(person).covers(job.tenant_id):
         return None
