@@ -36,7 +36,7 @@ class Process:
 
 
 def deployment(listener: int) -> list[Process]:
-    """Return what a small deployment runs: the console on a listening socket, two workers, beat, the dispatcher."""
+    """Return what a small deployment runs: the console on a listening socket, workers, beat, the dispatcher."""
     celery = ("-m", "celery", "-A", "config", "--quiet")
     quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO")
     web = ("-m", "gunicorn", "config.wsgi", "--bind", f"fd://{listener}", "--worker-class", "gthread")
@@ -49,6 +49,11 @@ def deployment(listener: int) -> list[Process]:
         ),
         Process(
             "maintenance", "worker", (*celery, "worker", "-n", "maintenance@%h", "-Q", "maintenance", "-c", "2", *quiet)
+        ),
+        Process(
+            "acknowledgments",
+            "acknowledger",
+            (*celery, "worker", "-n", "acknowledgments@%h", "-Q", "acknowledgments", "-c", "1", *quiet),
         ),
         Process("beat", "worker", (*celery, "beat", "--pidfile=", "--loglevel", "INFO")),
     ]
