@@ -1,0 +1,1 @@
+"""The schema, step by step; frozen SQL that no later change of the code touches."""

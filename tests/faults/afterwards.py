@@ -28,13 +28,14 @@ NOTHING_SENT = {Status.QUEUED, Status.CANCELED, Status.REJECTED, Status.STOPPED,
 
 def come_to_rest(scenario: Scenario, job_id: uuid.UUID) -> ExportJob:
     """Go on as beat, other workers and a client that got no answer do, until the export rests."""
-    job = None
+    job: ExportJob | None = None
     for _ in range(ROUNDS):
         for alias in ("api", "worker", "dispatcher"):
             connections[alias].close()  # whoever goes on is another process
         job = ExportJob.objects.filter(id=job_id).first()
         if job is not None and (job.status in TERMINAL or job.status in scenario.ends):
-            return job
+            rested: ExportJob = job
+            return rested
         _go_on(scenario, job_id, job)
     raise AssertionError(f"export {job_id} does not come to rest: {job and job.status}")
 

@@ -71,7 +71,7 @@ class Boundary:
 
     def tries_again(self) -> bool:
         """Whether the write itself tries again after a certain refusal."""
-        return self.refused_once == self.applied
+        return bool(self.refused_once == self.applied)
 
 
 def running(world: World, lease_seconds: float = 60.0) -> ExportJob:
@@ -99,6 +99,7 @@ def stop_requested(world: World, lease_seconds: float = 60.0) -> ExportJob:
 def delivering(world: World, lease_seconds: float = 60.0) -> ExportJob:
     """Return an authorized job."""
     job = running(world, lease_seconds)
+    assert job.attempt_id is not None
     word = ExportJob.objects.db_manager("worker").authorize_delivery(
         job_id=job.id,
         attempt_id=job.attempt_id,

@@ -47,6 +47,7 @@ def _names(argument: ast.expr, tree: ast.Module) -> Iterator[str]:
     assert isinstance(parameter, ast.FormattedValue)
     assert isinstance(parameter.value, ast.Name)
     assert isinstance(end, ast.Constant)
+    assert isinstance(end.value, str)
     yield from (f"{start}{end.value}" for start in _literals_for(parameter.value.id, tree))
 
 

@@ -22,7 +22,7 @@ POISON = "EXPORT_TEST_POISON"
 class StoppedMeanwhile(ContactsTable):
     """Somebody clicks cancel on everything that runs, just when its contacts are asked for."""
 
-    def select(self) -> sql.Composed:
+    def select(self) -> sql.Composable:
         """Click, then answer."""
         with psycopg.connect(_in_this_database(os.environ["API_DATABASE_URL"])) as connection:
             for tenant_id, job_id, attempt_id, count in connection.execute(
@@ -54,7 +54,7 @@ class Poisoned(ContactsTable):
 
     columns: ClassVar = ContactsTable.columns
 
-    def select(self) -> sql.Composed:
+    def select(self) -> sql.Composable:
         """Return a SELECT that, when it is turned into words for the poisonous job, is the last thing done."""
         return sql.Composed([_Deadly(), super().select()])
 

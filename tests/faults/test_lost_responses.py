@@ -128,9 +128,11 @@ def test_an_attempt_that_recovery_resolved_before_the_reread_does_nothing_furthe
 def resolve_as_unknown(job: ExportJob) -> None:
     """Let the lease lapse and a recovery run resolve the attempt, from whatever thread this is."""
     expire(job)
+    expired = now(job).attempt_id
+    assert expired is not None
     written = Takeovers("worker").resolve(
         job_id=job.id,
-        expired_attempt_id=now(job).attempt_id,
+        expired_attempt_id=expired,
         resolution=Status.OUTCOME_UNKNOWN,
         evidence_summary="nothing was seen",
         recovery_run_id="recovery:test",

@@ -55,7 +55,7 @@ class World:
             created_by=BY,
         )
         assert written is Written.APPLIED
-        return ExportJob.objects.get(id=job_id)
+        return now_of(job_id)
 
     def final(self, job: ExportJob) -> Path:
         """Where this export's file arrives."""
@@ -74,7 +74,13 @@ class World:
 
 def now(job: ExportJob) -> ExportJob:
     """Return the row as it stands now."""
-    return ExportJob.objects.get(id=job.id)
+    return now_of(job.id)
+
+
+def now_of(job_id: uuid.UUID) -> ExportJob:
+    """Return the row of this id as it stands now."""
+    found: ExportJob = ExportJob.objects.get(id=job_id)
+    return found
 
 
 def kinds(job: ExportJob) -> list[str]:
