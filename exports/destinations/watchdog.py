@@ -13,6 +13,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 
+def _nothing() -> None:
+    """Do nothing, in place of an action that is not needed any more."""
+
+
 @dataclass(order=True)
 class Watch:
     """One thing being watched. `fired` says afterwards that it was ended from outside."""
@@ -26,6 +30,8 @@ class Watch:
     def cancel(self) -> None:
         """Let it be; whoever waited is done."""
         self.canceled = True
+        # The watch itself stays in the queue until its time: it must not keep a closed connection alive so long.
+        self.action = _nothing
 
     def left(self) -> float:
         """Seconds until the action runs, never negative."""

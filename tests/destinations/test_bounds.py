@@ -1,8 +1,10 @@
 """Bounds that come from outside: the watchdog, and calls on a share that may hang."""
 
+import gc
 import os
 import threading
 import time
+import weakref
 from functools import partial
 from pathlib import Path
 
@@ -33,6 +35,19 @@ def test_a_canceled_action_never_runs() -> None:
     dog.watch(0.15, later.set)
     assert later.wait(5)
     assert not ran.is_set()
+
+
+def test_a_canceled_watch_keeps_nothing_alive_until_its_time() -> None:
+    class Connection:
+        def break_off(self) -> None:
+            raise AssertionError("it was canceled")
+
+    dog, connection = Watchdog(), Connection()
+    gone = weakref.ref(connection)
+    dog.watch(3_600, connection.break_off).cancel()
+    del connection
+    gc.collect()
+    assert gone() is None
 
 
 def test_a_shorter_watch_is_not_held_up_by_a_longer_one_or_by_an_action_that_hangs() -> None:
