@@ -13,6 +13,7 @@ from django.conf import settings
 from kombu import Queue
 
 from exports.conf import limits
+from exports.observability import names
 
 WAKE_HELD_SECONDS = 1.0
 """A resumed destination starts within two seconds."""
@@ -74,6 +75,7 @@ def schedule() -> dict[str, dict[str, Any]]:
         "recover": _every(timing.recover_every_seconds, "reconciliation.recover"),
         "sweep": _every(timing.sweep_every_seconds, "exports.sweep"),
         "wake_held": _every(WAKE_HELD_SECONDS, "exports.wake_held"),
+        **{f"canary_{queue}": _canary(queue) for queue in names.QUEUES},
         "scavenge": _every(timing.scavenge_every_seconds, "exports.scavenge"),
         "collect_acknowledgments": _every(
             COLLECT_SECONDS, "reconciliation.collect_acknowledgments", queue="acknowledgments"
@@ -83,6 +85,10 @@ def schedule() -> dict[str, dict[str, Any]]:
 
 def _every(seconds: float, task: str, queue: str = "maintenance") -> dict[str, Any]:
     return {"task": task, "schedule": seconds, "options": {"queue": queue, "expires": seconds}}
+
+
+def _canary(queue: str) -> dict[str, Any]:
+    return {**_every(names.CANARY_EVERY_SECONDS, "exports.canary", queue), "args": (queue,)}
 
 
 app.add_defaults(configure)
@@ -95,6 +101,20 @@ def check_worker(**_: object) -> None:
     from config import startup  # noqa: PLC0415 - after Django is set up
 
     startup.check("worker")
+
+
+@signals.worker_ready.connect
+def begin_heartbeat(sender: Any, **_: object) -> None:
+    """Say that this worker is alive, and while its pool is full, that its queues are not without a listener."""
+    from exports import broker  # noqa: PLC0415 - after Django is set up
+    from exports.observability.heartbeats import Heartbeat  # noqa: PLC0415 - the same
+
+    queues = broker.queues_of(sender)
+
+    def also() -> list[str]:
+        return [names.row_of(queue) for queue in queues] if broker.is_full(sender) else []
+
+    Heartbeat(f"{settings.EXPORT_ROLE}:{'+'.join(queues)}", also=also).start()
 
 
 @signals.beat_init.connect

@@ -10,5 +10,7 @@ from django.core.wsgi import get_wsgi_application
 application = get_wsgi_application()
 
 from config import startup  # noqa: E402 - after the applications are loaded
+from exports.observability.heartbeats import Heartbeat  # noqa: E402 - the same
 
 startup.check("web")
+Heartbeat("web").start()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from celery import Task, current_app
 from celery.exceptions import Reject
 from celery.worker.request import Request
+from celery.worker.state import active_requests
 
 from exports.disposition import Disposition
 from exports.worker.drain import Drain
@@ -75,6 +76,16 @@ def handle(work: Callable[[Callable[[], None]], Disposition]) -> None:
 def _pause() -> None:
     """Wait a jittered moment, or until this process is told to go."""
     process_drain.wait_begun(random.uniform(*REDELIVERY_PAUSE_SECONDS))  # noqa: S311 - jitter, not a secret
+
+
+def queues_of(consumer: Any) -> tuple[str, ...]:
+    """Return the names of the queues that this worker process takes from."""
+    return tuple(sorted(consumer.app.amqp.queues.consume_from))
+
+
+def is_full(consumer: Any) -> bool:
+    """Whether every slot of this worker process is taken, so that it can start nothing more."""
+    return len(active_requests) >= consumer.pool.limit
 
 
 def publish(wake_ups: Sequence[tuple[UUID, UUID]], producer: Any) -> None:

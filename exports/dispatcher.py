@@ -18,6 +18,7 @@ from exports import broker
 from exports.conf import limits
 from exports.crashpoints import reach
 from exports.models import OutboxMessage
+from exports.observability.heartbeats import Progress
 
 if TYPE_CHECKING:
     from exports.worker.drain import Drain
@@ -26,6 +27,9 @@ logger = logging.getLogger(__name__)
 
 BACKOFF_SECONDS = (0.2, 10.0)
 """First and longest pause while the database or the broker does not answer."""
+
+progress = Progress()
+"""Of this process's loop: a dispatcher that gets nothing through soon stops counting as seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ def run(drain: Drain, using: str = "default") -> None:
             drain.wait_begun(pause)
             pause = min(pause * 2, BACKOFF_SECONDS[1])
             continue
+        progress.made()
         pause = BACKOFF_SECONDS[0]
         if done.published == 0:
             drain.wait_begun(limits().dispatch_poll_ms / 1000)

@@ -20,6 +20,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections
 
 from exports.conf import limits
 from exports.models import ExportJob
+from exports.observability.heartbeats import forget_gone
 from exports.states import Status
 from exports.worker.spool import Spool, log_kept, owner_of
 
@@ -72,9 +73,10 @@ class Scavenged:
 
 
 def run() -> Scavenged:
-    """Scavenge once within the scheduled bound, and log what was found."""
+    """Scavenge once within the scheduled bound, and log what was found; forget processes that are gone."""
     try:
         counts = run_once(MOST_REMOVED)
+        forget_gone()
     except (DatabaseError, InterfaceError) as error:
         logger.warning("scavenger_without_database", extra={"error": type(error).__name__})
         counts = Scavenged(finished=False)

@@ -9,6 +9,7 @@ from celery import shared_task
 
 from exports import broker, scavenger, sweeper
 from exports.holds import waking
+from exports.observability import canary as canaries
 from exports.worker import runner
 
 
@@ -34,3 +35,9 @@ def wake_held() -> None:
 def scavenge() -> None:
     """Remove local files whose attempt is no longer live."""
     scavenger.run()
+
+
+@shared_task(name="exports.canary", ignore_result=True)
+def canary(queue: str) -> None:
+    """Show that somebody listens to this queue."""
+    canaries.arrive(queue)

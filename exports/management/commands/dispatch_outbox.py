@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from exports import broker, dispatcher
 from exports.conf import limits
+from exports.observability.heartbeats import Heartbeat
 
 
 class Command(BaseCommand):
@@ -29,4 +30,5 @@ class Command(BaseCommand):
             return
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, lambda *_: broker.process_drain.begin())
+        Heartbeat("dispatcher", is_well=dispatcher.progress.is_recent).start()
         dispatcher.run(broker.process_drain)
