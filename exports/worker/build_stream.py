@@ -67,14 +67,14 @@ def _begin(connection: BuildConnection, text: bytes) -> PQGen[PGresult]:
 
 def _next(connection: BuildConnection, line_end: bytes) -> PQGen[tuple[Block, bool]]:
     """Fetch until a block is full or the rows are over, and say which."""
-    fetch = connection.pgconn.get_copy_data
+    fetch, replaces = connection.pgconn.get_copy_data, line_end != LINE_FEED
     content, lines = bytearray(), 0
     while len(content) < BLOCK_BYTES:
         length, line = fetch(1)  # 1: do not wait inside
         if length > 0:
             content += line
             lines += 1
-            if line_end != LINE_FEED:
+            if replaces:
                 content[-1:] = line_end
         elif length < 0:
             return Block(content, lines), True
