@@ -35,16 +35,17 @@ LOOK_SECONDS = 0.2
 def run_alone(job_id: UUID, settle_message: Callable[[], None], drain: Drain) -> Disposition:
     """Run the wake-up in a child process and wait for its end, which its own lease and bounds decide."""
     command = [sys.executable, "-m", "django", "run_wake_up", str(job_id)]
-    child = subprocess.Popen(command, cwd=settings.BASE_DIR, stdout=subprocess.PIPE, text=True)
-    told = threading.Thread(target=_pass_on_shutdown, args=(child, drain), name=f"alone-{child.pid}", daemon=True)
-    told.start()
-    assert child.stdout is not None, "it was opened as a pipe"  # noqa: S101 - only a bug
-    said = child.stdout.readline().strip()
-    if said == SETTLED:
-        settle_message()
-    child.wait()
+    settled = False
+    with subprocess.Popen(command, cwd=settings.BASE_DIR, stdout=subprocess.PIPE, text=True) as child:
+        told = threading.Thread(target=_pass_on_shutdown, args=(child, drain), name=f"alone-{child.pid}", daemon=True)
+        told.start()
+        # Read to its end, so that it never stands still writing; whatever happens here, it is waited for.
+        for line in child.stdout or ():
+            if line.strip() == SETTLED:
+                settle_message()
+                settled = True
     told.join()
-    return Disposition.SETTLED if said == SETTLED else Disposition.UNSETTLED
+    return Disposition.SETTLED if settled else Disposition.UNSETTLED
 
 
 def _pass_on_shutdown(child: subprocess.Popen[str], drain: Drain) -> None:

@@ -26,6 +26,7 @@ from exports.secrets import Secret, encrypt
 from exports.states import Written
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
 
     from config.devstack.partner import PartnerAccount
@@ -145,3 +146,10 @@ def expire(job: ExportJob) -> None:
 def lease_is_over(job: ExportJob) -> bool:
     """Whether the current attempt's lease has lapsed by the database's clock."""
     return ExportJob.objects.filter(id=job.id, lease_expires_at__lt=ClockTimestamp()).exists()
+
+
+def lease_of(job: ExportJob) -> datetime:
+    """Return until when the job's lease stands now."""
+    expires_at = now(job).lease_expires_at
+    assert expires_at is not None
+    return expires_at

@@ -40,7 +40,8 @@ def brief(spool: Path, settings: Any) -> Path:
 def requeued_as(job: ExportJob) -> str | None:
     """Run recovery and return what its event says of the requeued attempt."""
     assert recovery.run_once(10, time_budget_seconds=10, using="worker").requeued == 1
-    return ExportAttemptEvent.objects.get(job_id=job.id, kind="RequeuedByRecovery").detail
+    event: ExportAttemptEvent = ExportAttemptEvent.objects.get(job_id=job.id, kind="RequeuedByRecovery")
+    return event.detail
 
 
 def test_a_process_on_its_way_out_claims_nothing(world: World, waking: Waking) -> None:

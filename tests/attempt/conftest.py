@@ -1,0 +1,29 @@
+"""The tests of an attempt's parts stand in the world of the fault tests."""
+
+from tests.faults.fixtures import (
+    _no_session_outlives_its_test,
+    admin,
+    empty_broker,
+    impatient,
+    lossy,
+    proxy,
+    pytest_configure,
+    short,
+    spool,
+    waking,
+    world,
+)
+
+__all__ = [
+    "_no_session_outlives_its_test",
+    "admin",
+    "empty_broker",
+    "impatient",
+    "lossy",
+    "proxy",
+    "pytest_configure",
+    "short",
+    "spool",
+    "waking",
+    "world",
+]
