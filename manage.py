@@ -27,6 +27,7 @@ CHECKED_COMMANDS = {
     "collect_acknowledgments",
     "audit_exports",
     "runserver",
+    "import_contacts",
 }
 
 
@@ -40,7 +41,7 @@ def main() -> None:
     from django.core.management import execute_from_command_line  # noqa: PLC0415 - after the environment is set
 
     if command in CHECKED_COMMANDS:
-        check_process("web" if command == "runserver" else ROLE_OF_COMMAND[command])
+        check_process("web" if command == "runserver" else ROLE_OF_COMMAND.get(command, "api"))
     execute_from_command_line(sys.argv)
 
 

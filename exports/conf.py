@@ -33,6 +33,7 @@ class Limits:
     policy: str = "exports.worker.policy.BuiltInPolicy"
     credential_keys: tuple[str, ...] = field(default=(), repr=False)
     allow_private_destinations: bool = False
+    share_roots: tuple[Path, ...] = ()
     allow_same_person_correction: bool = False
     crash_points: str = ""
 

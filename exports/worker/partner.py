@@ -75,7 +75,7 @@ def _close_idle_now_and_then() -> threading.Thread:
 def surroundings() -> Surroundings:
     """Return what this process lets destinations touch."""
     addresses = AddressPolicy.allowing_private() if limits().allow_private_destinations else AddressPolicy()
-    return Surroundings(addresses=addresses)
+    return Surroundings(addresses=addresses, share_roots=limits().share_roots)
 
 
 def _secret(contract: Contract, using: str) -> Secret:
