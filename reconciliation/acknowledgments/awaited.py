@@ -7,6 +7,7 @@ attempt was claimed under.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +20,7 @@ from exports.evidence import Acknowledged, Bound, Conclusion, Outcome, Present, 
 from exports.models import DestinationContract, ExportAttemptEvent, ExportJob
 from exports.models.base import ClockTimestamp
 from exports.states import EventKind, Status
+from reconciliation.acknowledgments.forms import forms_of
 from reconciliation.candidates import evidence_of
 from reconciliation.resolving import read_contract
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from exports.evidence import Evidence, ExpectedFile
+
+logger = logging.getLogger(__name__)
 
 MOST_A_VISIT: Final = 100
 """Deliveries of one status looked for in one visit: seconds of a partner's time, and the next visit goes on."""
@@ -124,7 +128,9 @@ class Contracts:
 
     def _contract(self, contract_id: str, using: str) -> Contract | None:
         if contract_id not in self._read:
-            self._read[contract_id] = read_contract(contract_id, using)
+            contract = self._read[contract_id] = read_contract(contract_id, using)
+            if contract is not None and not forms_of(contract, contract.final_name("key")):
+                logger.warning("acknowledgment_cannot_be_told", extra={"contract_id": contract_id})
         return self._read[contract_id]
 
 
@@ -157,15 +163,23 @@ def completed_at(place: Place, after: Position | None, using: str) -> tuple[list
     found: list[Awaited] = []
     for _ in range(MOST_PAGES):
         jobs = _page(place, Status.COMPLETED, after, PAGE, using)
-        found += [each for each in _awaited(place, jobs, using) if each.is_sought]
+        for each in _awaited(place, jobs, using):
+            found += [each] if each.is_sought else []
+            if len(found) == MOST_A_VISIT:
+                return found, _behind_job(each.job)
         after = _position(jobs, PAGE)
-        if after is None or len(found) >= MOST_A_VISIT:
+        if after is None:
             break
     return found, after
 
 
 def _position(jobs: list[Any], full: int) -> Position | None:
-    return (jobs[-1].delivery_authorized_at, jobs[-1].id) if len(jobs) == full else None
+    return _behind_job(jobs[-1]) if len(jobs) == full else None
+
+
+def _behind_job(job: ExportJob) -> Position:
+    assert job.delivery_authorized_at is not None  # noqa: S101 - the page asks for it
+    return job.delivery_authorized_at, job.id
 
 
 def _page(place: Place, status: Status, after: Position | None, most: int, using: str) -> list[Any]:

@@ -6,22 +6,19 @@ opposite is none at all: nothing is sought then, rather than something misread.
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import TYPE_CHECKING, assert_never
 
 from exports.contracts import AcknowledgmentKind
 from exports.destinations.naming import is_plain
-from exports.evidence import Accepted, CompanionAnswered, Present, ReadBack
+from exports.evidence import Accepted, CompanionAnswered, Present, ProbeSighting, ReadBack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exports.contracts import Contract
     from exports.evidence import Evidence, ExpectedFile
-
-logger = logging.getLogger(__name__)
 
 
 @unique
@@ -51,23 +48,22 @@ def forms_of(contract: Contract, final_name: str) -> tuple[Form, ...]:
     sign = _sign_of(contract.verification.acknowledgment.kind)
     if sign is None:
         return ()
-    found = tuple(form for form in _agreed(contract, final_name, sign) if _can_be_told(contract, final_name, form))
-    if not found:
-        logger.warning("acknowledgment_cannot_be_told", extra={"final_name": final_name})
-    return found
+    return tuple(form for form in _agreed(contract, final_name, sign) if _can_be_told(contract, final_name, form))
 
 
 def was_placed(form: Form, evidence: Sequence[Evidence], expected: ExpectedFile) -> bool:
-    """Whether the attempt itself saw the marker stand there, so that its absence says something."""
-    return any(
-        (isinstance(each, CompanionAnswered) and each.name == form.name and isinstance(each.answer, Accepted))
-        or (isinstance(each, ReadBack) and form.name == expected.name and _stands(each, expected))
-        for each in evidence
-    )
+    """Whether it is on record that the marker stood there, so that its absence says something."""
+    return any(_places(each, form, expected) for each in evidence)
 
 
-def _stands(seen: ReadBack, expected: ExpectedFile) -> bool:
-    return isinstance(seen.sighting, Present) and seen.sighting.size == expected.size
+def _places(record: Evidence, form: Form, expected: ExpectedFile) -> bool:
+    match record:
+        case CompanionAnswered(name=name, answer=Accepted()):
+            return name == form.name
+        case ReadBack(sighting=Present(size=size)) | ProbeSighting(sighting=Present(size=size)):
+            return form.name == expected.name and size == expected.size
+        case _:
+            return False
 
 
 def _sign_of(kind: AcknowledgmentKind) -> Sign | None:

@@ -97,16 +97,22 @@ class _Look:
         self._seen = seen
 
     def found(self) -> Iterator[Found]:
+        """Yield what was seen whole: a connection lost while a file is read leaves it to the next visit."""
         for form in self._sought.forms:
-            match form.sign, self._seen[form.name]:
-                case Sign.LEFT, Present(regular=True) as seen:
-                    yield self._left(form, seen)
-                case Sign.MOVED, Present(regular=True) as seen if form.name not in self._sought.known:
-                    yield self._moved(form, seen)
-                case Sign.TAKEN, Absent():
-                    yield self._found(form, mark="taken", words="the marker that went along with the file is gone")
-                case _:
-                    continue
+            found = self._by(form)
+            if found is not None and (form.sign is Sign.TAKEN or not self._session.doubtful):
+                yield found
+
+    def _by(self, form: Form) -> Found | None:
+        match form.sign, self._seen[form.name]:
+            case Sign.LEFT, Present(regular=True) as seen:
+                return self._left(form, seen)
+            case Sign.MOVED, Present(regular=True) as seen if form.name not in self._sought.known:
+                return self._moved(form, seen)
+            case Sign.TAKEN, Absent():
+                return self._found(form, mark="taken", words="the marker that went along with the file is gone")
+            case _:
+                return None
 
     def _left(self, form: Form, seen: Present) -> Found:
         """Return a file of the partner's own, with what it says where we may read it."""

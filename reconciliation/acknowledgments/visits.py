@@ -107,18 +107,20 @@ class Visits:
 
 def visit(contract: Contract, sought: Sequence[Sought], using: str) -> Looked:
     """Look once, over a session of its own. Raises nothing: whatever happens, the next visit asks again."""
-    nothing = Looked(unanswered=sum(len(each.forms) for each in sought))
     try:
-        session = _opened(contract, using)
+        return _visit(contract, sought, using)
     except (CouldNotConnect, DatabaseError, InterfaceError) as error:
         logger.warning("acknowledgments_not_looked_for", extra={"why": str(error)})
-        return nothing
+    except Exception:
+        logger.exception("acknowledgments_look_failed")
+    return Looked(unanswered=sum(len(each.forms) for each in sought))
+
+
+def _visit(contract: Contract, sought: Sequence[Sought], using: str) -> Looked:
+    session = _opened(contract, using)
     try:
         session.set_deadline(min(VISIT_SECONDS, contract.limits.attempt_deadline_seconds))
         return look(session, contract, sought)
-    except Exception:
-        logger.exception("acknowledgments_look_failed")
-        return nothing
     finally:
         session.close()
 

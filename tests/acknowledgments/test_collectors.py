@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from exports import crashpoints
+from exports.audit import audit
 from exports.evidence import Acknowledged, Bound, encode
-from exports.models import ExportAttemptEvent
+from exports.models import DestinationContract, ExportAttemptEvent
 from exports.sql import STATEMENTS
 from exports.states import EventKind, Status
 from tests.acknowledgments.waiting import (
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=ALIASES)
 
+BY_RULE = {"settled_past_its_contract", "row_disagrees_with_history", "impossible_history", "event_of_no_attempt"}
 EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 
@@ -153,6 +155,17 @@ def assert_once_completed(job: ExportJob) -> None:
     assert status_of(job) == Status.COMPLETED
     assert len(acknowledgments_of(job)) == 1
     assert ExportAttemptEvent.objects.filter(job_id=job.id, kind=EventKind.RECONCILED).count() == 1
+
+
+def test_what_the_rule_completes_stands_before_the_audit(at: At) -> None:
+    job = unknown(at.place())
+    at.write(f"{file_of(job)}.ack")
+    assert collect().completed == 1
+
+    assert [str(finding) for finding in audit("auditor") if finding.rule.name in BY_RULE] == []
+    DestinationContract.objects.update(terms={})
+    found = [finding for finding in audit("auditor") if finding.rule.name in BY_RULE]
+    assert [finding.rule.name for finding in found] == ["settled_past_its_contract"]
 
 
 def test_what_its_evidence_proves_is_completed_without_asking_the_partner_again(at: At) -> None:

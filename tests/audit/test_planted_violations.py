@@ -71,6 +71,11 @@ PLANTED: dict[str, tuple[History, str]] = {
         healthy.completed,
         "DELETE FROM export_attempt_events WHERE job_id = %(job)s AND kind = 'DeliveryEvidence'",
     ),
+    "settled_past_its_contract": (
+        healthy.reconciled,
+        """UPDATE export_attempt_events SET observed_by = 'rule:acknowledgment'
+           WHERE job_id = %(job)s AND kind = 'Reconciled'""",
+    ),
     "event_of_no_attempt": (
         running,
         f"{EVENT} VALUES (%(job)s, gen_random_uuid(), 'DeliveryEvidence', NULL, clock_timestamp())",
