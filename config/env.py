@@ -93,9 +93,11 @@ def _limits(env: FileAwareEnv) -> Limits:
         source=env.str("EXPORT_SOURCE", default.source),
         policy=env.str("EXPORT_POLICY", default.policy),
         credential_keys=tuple(env.list("CREDENTIAL_KEYS", [])),
-        share_roots=tuple(Path(root) for root in env.list("EXPORT_SHARE_ROOTS", [])),
+        share_roots=tuple(map(Path, env.list("EXPORT_SHARE_ROOTS", []))),
         allow_same_person_correction=env.bool("EXPORT_ALLOW_SAME_PERSON_CORRECTION", default=False),
         crash_points=env.str("EXPORT_CRASH_POINTS", ""),
+        metrics_port=env.int("EXPORT_METRICS_PORT", default.metrics_port),
+        metrics_address=env.str("EXPORT_METRICS_ADDRESS", default.metrics_address),
         allow_private_destinations=env.bool("EXPORT_ALLOW_PRIVATE_DESTINATIONS", default=False),
     )
 

@@ -45,8 +45,8 @@ def _settings_problems(process: str) -> Iterator[str]:
     if settings.DEBUG and not set(settings.ALLOWED_HOSTS) <= LOOPBACK_HOSTS:
         yield "DEBUG may only be on while ALLOWED_HOSTS names nothing but loopback."
     builds = process == "worker" and settings.EXPORT_ROLE == "worker"
-    if builds and not str(settings.EXPORTS.spool_dir):
-        yield "EXPORT_SPOOL_DIR is not set; give a directory only this user can read."
+    if builds and not settings.EXPORTS.spool_dir.is_absolute():
+        yield "EXPORT_SPOOL_DIR is not set to an absolute path; give a directory only this user can read."
 
 
 def _login_problems() -> Iterator[str]:

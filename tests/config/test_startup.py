@@ -1,0 +1,92 @@
+"""What every process refuses to start on: contradictions in settings, and logins that are too powerful."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config import startup
+from config.timings import contradictions
+from exports.conf import Limits
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"renew_seconds": 21.0}, "EXPORT_RENEW_SECONDS"),
+        ({"stop_poll_seconds": 60.0}, "EXPORT_STOP_POLL_SECONDS"),
+        ({"sweep_after_seconds": 70.0}, "EXPORT_SWEEP_AFTER_SECONDS"),
+        ({"resolve_after_seconds": 1.0}, "EXPORT_RESOLVE_AFTER_SECONDS"),
+        ({"max_attempts": 0}, "EXPORT_MAX_ATTEMPTS"),
+    ],
+)
+def test_timings_that_contradict_each_other_are_named(change: dict[str, Any], words: str) -> None:
+    assert contradictions(Limits()) == []
+    found = contradictions(replace(Limits(), **change))
+    assert len(found) == 1
+    assert words in found[0]
+
+
+def started(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as its own process, with this run's environment changed so."""
+    changed = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings.local", **environment}
+    return subprocess.run(
+        [sys.executable, "manage.py", *command],
+        cwd=PROJECT,
+        env=changed,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_a_contradiction_is_refused_when_the_settings_are_read() -> None:
+    done = started("check", EXPORT_RENEW_SECONDS="59")
+    assert done.returncode != 0
+    assert "EXPORT_RENEW_SECONDS must be at most a third" in done.stderr
+
+
+def test_every_malformed_value_is_named_at_once() -> None:
+    done = started("check", EXPORT_LEASE_SECONDS="soon", EXPORT_MAX_ATTEMPTS="many")
+    assert done.returncode != 0
+    assert "EXPORT_LEASE_SECONDS" in done.stderr
+    assert "EXPORT_MAX_ATTEMPTS" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["sweep", "recover", "dispatch_outbox", "audit_exports"])
+def test_no_process_runs_as_the_schemas_owner(command: str) -> None:
+    done = started(command, "--once", DATABASE_URL=os.environ["MIGRATION_DATABASE_URL"])
+    assert done.returncode == 1
+    assert "must log in as exports_" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_no_process_runs_as_a_superuser() -> None:
+    done = started("sweep", "--once", DATABASE_URL=os.environ["ADMIN_DATABASE_URL"])
+    assert done.returncode == 1
+    assert "must log in as exports_worker" in done.stderr
+
+
+def test_debug_with_a_public_host_is_refused(settings: Any) -> None:
+    settings.DEBUG = True
+    settings.ALLOWED_HOSTS = ["exports.example.org"]
+    with pytest.raises(ImproperlyConfigured, match="DEBUG may only be on"):
+        startup.check("beat")
+
+
+@pytest.mark.django_db
+def test_a_worker_without_a_private_directory_is_refused(settings: Any) -> None:
+    settings.EXPORT_ROLE = "worker"
+    settings.EXPORTS = replace(settings.EXPORTS, spool_dir=Path())
+    with pytest.raises(ImproperlyConfigured, match="EXPORT_SPOOL_DIR"):
+        startup.check("worker")
