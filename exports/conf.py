@@ -36,6 +36,8 @@ class Limits:
     share_roots: tuple[Path, ...] = ()
     allow_same_person_correction: bool = False
     crash_points: str = ""
+    metrics_port: int = 0
+    metrics_address: str = "127.0.0.1"
 
 
 def limits() -> Limits:
