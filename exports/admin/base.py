@@ -61,6 +61,25 @@ class ConsoleAdmin(_ModelAdmin):
         """Give the rows of a page what their columns show, in a fixed number of queries."""
         return rows
 
+    def list_ways(self, request: HttpRequest) -> list[tuple[str, str]]:  # noqa: ARG002 - for the lists that have some
+        """Return what can be done from this list: names and addresses."""
+        return []
+
+    def ways(self, request: HttpRequest, obj: Any) -> list[tuple[str, str]]:  # noqa: ARG002 - for the records that have some
+        """Return what this person can do with a record: names and addresses."""
+        return []
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show the list, with what can be done from it."""
+        return super().changelist_view(request, {**(extra_context or {}), "ways": self.list_ways(request)})
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *rest: Any, **named: Any
+    ) -> HttpResponse:
+        """Show a record, with what can be done with it."""
+        context["ways"] = self.ways(request, named.get("obj"))
+        return super().render_change_form(request, context, *rest, **named)
+
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:  # noqa: ARG002 - the framework's signature
         """Allow the declared filters and no other column."""
         return lookup in {getattr(declared, "parameter_name", None) for declared in self.list_filter}

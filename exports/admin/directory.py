@@ -6,12 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.db.models import Q
 from django.utils.html import format_html
 
 from exports.admin.base import ConsoleAdmin, reach
 from exports.admin.filters import TenantFilter
 from exports.admin.formats import ago
+from exports.admin.holds import ways_of
 from exports.models import Membership
 from exports.queries.keyset import Keyset
 
@@ -20,19 +20,27 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
     from django.utils.safestring import SafeString
 
-    from exports.models import DestinationContract, Hold
+    from exports.models import DestinationContract
 
 
 class TenantAdmin(ConsoleAdmin):
     """Whose contacts are exported."""
 
+    change_form_template = "admin/exports/change_form.html"
+
     keyset = Keyset(("slug",), descending=False)
     tenant_path = "id"
     list_display = ("slug", "name", "is_active")
 
+    def ways(self, request: HttpRequest, obj: Any) -> list[tuple[str, str]]:
+        """Return pausing and resuming it."""
+        return ways_of(request, tenant_id=obj.id, destination_id=None)
+
 
 class DestinationAdmin(ConsoleAdmin):
     """Where exports go."""
+
+    change_form_template = "admin/exports/change_form.html"
 
     keyset = Keyset(("name", "id"), descending=False)
     list_display = ("name", "tenant", "is_enabled", "contract")
@@ -45,6 +53,10 @@ class DestinationAdmin(ConsoleAdmin):
         """Show the version in force; without one, exports wait."""
         contract = destination.active_contract
         return "none; exports wait" if contract is None else f"version {contract.version}"
+
+    def ways(self, request: HttpRequest, obj: Any) -> list[tuple[str, str]]:
+        """Return pausing and resuming it."""
+        return ways_of(request, tenant_id=obj.tenant_id, destination_id=obj.id)
 
 
 class DestinationContractAdmin(ConsoleAdmin):
@@ -65,33 +77,6 @@ class DestinationContractAdmin(ConsoleAdmin):
     def created(self, contract: DestinationContract) -> SafeString:
         """Show how long ago, with the exact time."""
         return ago(contract.created_at)
-
-
-class HoldAdmin(ConsoleAdmin):
-    """Why queued exports wait."""
-
-    keyset = Keyset(("created_at", "id"))
-    list_display = ("reason", "tenant", "destination", "created_by", "created", "ended")
-    list_select_related = ("tenant", "destination")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the holds on tenants within reach, and those on everything, which hold everybody's exports."""
-        rows = admin.ModelAdmin.get_queryset(self, request)
-        ids = reach(request).tenant_ids
-        if ids is None:
-            return rows
-        everything = Q(tenant=None, destination=None)
-        return rows.filter(everything | Q(tenant_id__in=ids) | Q(destination__tenant_id__in=ids))
-
-    @admin.display(description="since")
-    def created(self, hold: Hold) -> SafeString:
-        """Show since when it holds."""
-        return ago(hold.created_at)
-
-    @admin.display(description="ended")
-    def ended(self, hold: Hold) -> SafeString | str:
-        """Show when it ended, or that it has not."""
-        return "no" if hold.ended_at is None else format_html("{} by {}", ago(hold.ended_at), hold.ended_by)
 
 
 class ClientAdmin(ConsoleAdmin):

@@ -89,3 +89,24 @@ class KindFilter(SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:  # noqa: ARG002 - the framework's signature
         """Keep one kind of event."""
         return queryset.filter(kind=self.value()) if self.value() else queryset
+
+
+class OpenFilter(SimpleListFilter):
+    """By whether a hold still holds."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:  # noqa: ARG002 - the framework's signature
+        """Offer both."""
+        return [("open", "Holds now"), ("ended", "Ended")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:  # noqa: ARG002 - the framework's signature
+        """Keep one of the two."""
+        match self.value():
+            case "open":
+                return queryset.filter(ended_at=None)
+            case "ended":
+                return queryset.exclude(ended_at=None)
+            case _:
+                return queryset

@@ -81,6 +81,11 @@ def told_page(request: HttpRequest, job: ExportJob, title: str, told: Told, *, s
     return job_page(request, job, "admin/exports/exportjob/told.html", title, status=status, told=told)
 
 
+def told_plain(request: HttpRequest, title: str, trail: Trail, told: Told, *, status: int) -> TemplateResponse:
+    """Return the same for an act that is about no single export."""
+    return page(request, "admin/exports/told_page.html", title, trail, status=status, told=told)
+
+
 def busy_page(request: HttpRequest, form: ActForm, told: Told, back: str, retry_after_seconds: int) -> HttpResponse:
     """Return the page that offers the same request again; it asks nothing of a database that may be away."""
     shown = {"form": form, "told": told, "back": back, "confirmed": CONFIRMED in request.POST}

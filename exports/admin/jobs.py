@@ -19,10 +19,11 @@ from exports.admin.base import ConsoleAdmin, reach
 from exports.admin.facts import facts_of
 from exports.admin.filters import DestinationFilter, StatusFilter, TenantFilter
 from exports.admin.formats import ago, code
+from exports.admin.holds import ending_of
 from exports.admin.timeline import timeline_of
 from exports.admin.verbs import Screen, Verb, offered_to, panels, verbs
 from exports.admin.words import Known, Words, words_of
-from exports.models import CancellationRequest, ExportJob
+from exports.models import CancellationRequest, ExportJob, Hold
 from exports.queries import jobs
 from exports.queries.history import contracts_of, history_of
 from exports.queries.holds import held_of
@@ -140,14 +141,15 @@ class ExportJobAdmin(ConsoleAdmin):
         return TemplateResponse(request, "admin/exports/exportjob/job.html", self._context(request, job, history))
 
     def _context(self, request: HttpRequest, job: ExportJob, history: History) -> dict[str, Any]:
-        now, contracts = timezone.now(), contracts_of(history)
+        now, contracts, held = timezone.now(), contracts_of(history), held_of([job]).get(job.id)
         contributed = [(panel.template, panel.context(request, history)) for panel in panels()]
         return {
             **self.admin_site.each_context(request),
             "title": f"Export {job.id}",
             "opts": self.opts,
             "job": job,
-            "facts": facts_of(history, held_of([job]).get(job.id), now),
+            "facts": facts_of(history, held, now),
+            "ways": ending_of(request, Hold.objects.select_related("destination").filter(id=held.id)) if held else [],
             "timeline": timeline_of(history, contracts, now),
             "family": [(relative, words_of(relative, Known())) for relative in history.family],
             "verbs": [(verb, self._screen(verb, job)) for verb in offered_to(request, job)],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from exports import models
 from exports.admin import directory, records
+from exports.admin.holds import HoldAdmin
 from exports.admin.jobs import ExportJobAdmin
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def pages() -> dict[type[Model], type[ConsoleAdmin]]:
         models.OutboxMessage: records.OutboxMessageAdmin,
         models.Destination: directory.DestinationAdmin,
         models.DestinationContract: directory.DestinationContractAdmin,
-        models.Hold: directory.HoldAdmin,
+        models.Hold: HoldAdmin,
         models.Tenant: directory.TenantAdmin,
         models.Client: directory.ClientAdmin,
         models.Membership: directory.MembershipAdmin,

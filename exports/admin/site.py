@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib.admin import AdminSite
 from django.http import Http404
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils.text import capfirst
 
 from exports.admin import own_verbs
 from exports.admin.pages import pages
+from exports.admin.worklist import worklist_view
+from exports.models import Hold
+from exports.states import HoldCause
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -36,8 +39,18 @@ class ConsoleSite(AdminSite):
             self.register(model, page)
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """Add the way around: the lists this person may see."""
-        return {**super().each_context(request), "console_nav": self._nav(request)}
+        """Add the way around, which is the lists this person may see, and the freeze while there is one."""
+        return {**super().each_context(request), "console_nav": self._nav(request), "frozen": self._frozen(request)}
+
+    def get_urls(self) -> list[Any]:
+        """Add the pages that belong to no single table."""
+        return [path("worklist/", self.admin_view(worklist_view), name="worklist"), *super().get_urls()]
+
+    def _frozen(self, request: HttpRequest) -> Hold | None:
+        """Return the freeze in force: whoever opens any page at 3 a.m. has to know."""
+        if not self.has_permission(request):
+            return None
+        return Hold.objects.filter(cause=HoldCause.FROZEN, ended_at=None).order_by("created_at").first()
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
         """Put exports before what belongs to the framework, and its pages in their own order."""
@@ -55,12 +68,14 @@ class ConsoleSite(AdminSite):
     def _nav(self, request: HttpRequest) -> list[tuple[str, str]]:
         if not self.has_permission(request):
             return []
+        worklist = [("Worklist", reverse(f"{self.name}:worklist"))]
         seen = (model for model in pages() if self._registry[model].has_view_permission(request))
         options = (model._meta for model in seen)  # noqa: SLF001 - documented by Django
-        return [
+        lists = [
             (
                 capfirst(str(each.verbose_name_plural)),
                 reverse(f"{self.name}:{each.app_label}_{each.model_name}_changelist"),
             )
             for each in options
         ]
+        return [*lists[:1], *worklist, *lists[1:]] if request.user.has_perm("exports.view_exportjob") else lists

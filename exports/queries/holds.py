@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 class Scope(StrEnum):
     """How much a hold holds."""
 
+    EXPORT = "export"
     DESTINATION = "destination"
     TENANT = "tenant"
     EVERYTHING = "everything"
@@ -32,6 +33,7 @@ class Scope(StrEnum):
 class Held:
     """A queued export's hold: how much it covers, why, by whom, since when, and until when if that is known."""
 
+    id: UUID
     scope: Scope
     reason: str
     created_by: str
@@ -53,25 +55,36 @@ def held_of(jobs: Iterable[ExportJob]) -> dict[UUID, Held]:
 
 
 def _open_holds(jobs: list[ExportJob]) -> Any:
-    everything = Q(destination=None, tenant=None)
-    destinations = Q(destination_id__in={job.destination_id for job in jobs})
-    tenants = Q(tenant_id__in={job.tenant_id for job in jobs}, destination=None)
+    everything = Q(destination=None, tenant=None, job_id=None)
+    destinations = Q(destination_id__in={job.destination_id for job in jobs}, job_id=None)
+    tenants = Q(tenant_id__in={job.tenant_id for job in jobs}, destination=None, job_id=None)
+    exports = Q(job_id__in={job.id for job in jobs})
     still = Q(until=None) | Q(until__gt=ClockTimestamp())
-    return Hold.objects.filter(everything | destinations | tenants, still, ended_at=None)
+    return Hold.objects.filter(everything | destinations | tenants | exports, still, ended_at=None)
 
 
 def _narrowest(job: ExportJob, holds: list[Hold]) -> Hold | None:
-    for applies in (
-        lambda hold: hold.destination_id == job.destination_id,
-        lambda hold: hold.destination_id is None and hold.tenant_id == job.tenant_id,
-        lambda hold: hold.destination_id is None and hold.tenant_id is None,
+    wider = [hold for hold in holds if hold.job_id is None]
+    for among, applies in (
+        (holds, lambda hold: (hold.job_id, hold.version) == (job.id, job.version)),
+        (wider, lambda hold: hold.destination_id == job.destination_id),
+        (wider, lambda hold: hold.destination_id is None and hold.tenant_id == job.tenant_id),
+        (wider, lambda hold: hold.destination_id is None and hold.tenant_id is None),
     ):
-        applying = [hold for hold in holds if applies(hold)]
+        applying = [hold for hold in among if applies(hold)]
         if applying:
             return min(applying, key=lambda hold: hold.created_at)
     return None
 
 
 def _as_held(hold: Hold) -> Held:
-    scope = Scope.DESTINATION if hold.destination_id else Scope.TENANT if hold.tenant_id else Scope.EVERYTHING
-    return Held(scope, hold.reason, hold.created_by, hold.created_at, hold.until)
+    return Held(hold.id, scope_of(hold), hold.reason, hold.created_by, hold.created_at, hold.until)
+
+
+def scope_of(hold: Hold) -> Scope:
+    """Return how much a hold holds."""
+    if hold.job_id is not None:
+        return Scope.EXPORT
+    if hold.destination_id is not None:
+        return Scope.DESTINATION
+    return Scope.TENANT if hold.tenant_id is not None else Scope.EVERYTHING

@@ -64,7 +64,7 @@ def test_a_stop_request_is_never_called_a_stop() -> None:
 
 
 def test_a_hold_says_why_and_since_when() -> None:
-    held = Held(Scope.TENANT, "The partner moves.", "user:ann", NOW, None)
+    held = Held(uuid.uuid4(), Scope.TENANT, "The partner moves.", "user:ann", NOW, None)
 
     mark, tone, text = told(Status.QUEUED, Known(held=held))
 
@@ -74,7 +74,7 @@ def test_a_hold_says_why_and_since_when() -> None:
 
 
 def test_a_persons_words_are_shown_as_text_whatever_they_contain() -> None:
-    held = Held(Scope.TENANT, "<b>&", "user:<i>", NOW, None)
+    held = Held(uuid.uuid4(), Scope.TENANT, "<b>&", "user:<i>", NOW, None)
 
     assert "&lt;b&gt;&amp;" in words_of(ExportJob(status=Status.QUEUED), Known(held=held)).html
 

@@ -1,6 +1,6 @@
 /* Keeps marked parts of a page fresh, and a click from counting twice. Every page also works without this script.
 
-   <div data-live="/address/" data-live-part="name">: the address answers a request that has the header X-Part with
+   <div data-live="/address/" data-live-part="name" data-live-every="milliseconds">: the address answers a request that has the header X-Part with
    the inner HTML. What somebody has ticked, unfolded or focused stays so. An element with data-ended ends it; the
    text of data-says is read out when data-state changes. */
 
@@ -14,7 +14,8 @@
     class Live {
         constructor(region) {
             this.region = region;
-            this.wait = EVERY;
+            this.every = Number(region.dataset.liveEvery) || EVERY;
+            this.wait = this.every;
             this.told = this.state();
             this.bar = this.makeBar();
             region.before(this.bar);
@@ -43,7 +44,7 @@
             this.paused = !this.paused;
             this.button.textContent = this.paused ? "Go on refreshing" : "Pause";
             this.note.textContent = this.paused ? `Paused at ${time()}.` : "Refreshes by itself.";
-            this.wait = EVERY;
+            this.wait = this.every;
             this.plan(this.paused ? undefined : 0);
         }
 
@@ -76,7 +77,7 @@
             const kept = keep(this.region);
             this.region.innerHTML = html;
             restore(this.region, kept);
-            this.wait = EVERY;
+            this.wait = this.every;
             this.note.className = "";
             this.note.textContent = `As of ${time()}.`;
             this.tell();
