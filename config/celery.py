@@ -108,6 +108,7 @@ def begin_heartbeat(sender: Any, **_: object) -> None:
     """Say that this worker is alive, and while its pool is full, that its queues are not without a listener."""
     from exports import broker  # noqa: PLC0415 - after Django is set up
     from exports.observability.heartbeats import Heartbeat  # noqa: PLC0415 - the same
+    from exports.observability.serving import serve_counters  # noqa: PLC0415 - the same
 
     queues = broker.queues_of(sender)
 
@@ -115,6 +116,7 @@ def begin_heartbeat(sender: Any, **_: object) -> None:
         return [names.row_of(queue) for queue in queues] if broker.is_full(sender) else []
 
     Heartbeat(f"{settings.EXPORT_ROLE}:{'+'.join(queues)}", also=also).start()
+    serve_counters()
 
 
 @signals.beat_init.connect

@@ -10,6 +10,7 @@ from django.views import defaults
 from django.views.generic import RedirectView
 
 from exports.api import errors, health
+from exports.api.metrics import metrics
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -20,6 +21,7 @@ urlpatterns = [
     path("api/v1/", include("exports.api.urls")),
     path("healthz/live", health.live),
     path("healthz/ready", health.ready),
+    path("metrics", metrics),
 ]
 
 

@@ -17,6 +17,7 @@ from celery.worker.request import Request
 from celery.worker.state import active_requests
 
 from exports.disposition import Disposition
+from exports.observability import counters
 from exports.worker.drain import Drain
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def handle(work: Callable[[Callable[[], None]], Disposition]) -> None:
         logger.exception("a wake-up ended in an exception; settled=%s", request.acknowledged)
         disposition = Disposition.UNSETTLED
     if disposition is Disposition.UNSETTLED and not request.acknowledged:
+        counters.unsettled.inc()
         _pause()
         raise Reject("not settled", requeue=True)
 
@@ -85,7 +87,7 @@ def queues_of(consumer: Any) -> tuple[str, ...]:
 
 def is_full(consumer: Any) -> bool:
     """Whether every slot of this worker process is taken, so that it can start nothing more."""
-    return len(active_requests) >= consumer.pool.limit
+    return bool(len(active_requests) >= consumer.pool.limit)
 
 
 def publish(wake_ups: Sequence[tuple[UUID, UUID]], producer: Any) -> None:

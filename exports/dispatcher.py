@@ -18,6 +18,7 @@ from exports import broker
 from exports.conf import limits
 from exports.crashpoints import reach
 from exports.models import OutboxMessage
+from exports.observability import counters
 from exports.observability.heartbeats import Progress
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def run_once(limit: int, using: str = "default") -> Dispatched:
             outbox.mark_published(message_ids=[message_id for message_id, _ in wake_ups])
         reach("dispatch.commit.before")
     reach("dispatch.commit.after")
+    counters.dispatched.inc(len(wake_ups))
     return Dispatched(published=len(wake_ups))
 
 
@@ -64,6 +66,7 @@ def run(drain: Drain, using: str = "default") -> None:
             done = run_once(limits().dispatch_batch, using)
         except UNREACHABLE as error:
             logger.warning("dispatching waits: %s: %s", type(error).__name__, error)
+            counters.dispatch_failures.inc()
             connections[using].close()
             drain.wait_begun(pause)
             pause = min(pause * 2, BACKOFF_SECONDS[1])

@@ -20,6 +20,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections
 
 from exports.conf import limits
 from exports.models import ExportJob
+from exports.observability import counters
 from exports.observability.heartbeats import forget_gone
 from exports.states import Status
 from exports.worker.spool import Spool, log_kept, owner_of
@@ -143,5 +144,6 @@ def _remove(spool: Spool, leftover: Leftover) -> bool:
         log_kept(leftover.name, error)
         return False
     facts = {"job_id": str(leftover.job_id), "attempt_id": str(leftover.attempt_id), "bytes": leftover.size}
+    counters.scavenged.inc()
     logger.warning("spool_leftover_removed", extra=facts)
     return True

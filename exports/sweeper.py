@@ -17,6 +17,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 from exports.conf import limits
 from exports.crashpoints import reach
 from exports.models import ExportJob
+from exports.observability import counters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,6 +76,8 @@ def _sweep(limit: int, using: str) -> list[UUID]:
 
 def _add(swept: Swept, woken: Sequence[UUID], using: str) -> Swept:
     often = _warn_of_rising_counts(woken, using)
+    counters.swept.inc(len(woken))
+    counters.swept_often.inc(often)
     return Swept(swept.woken + len(woken), swept.batches + bool(woken), swept.swept_often + often)
 
 

@@ -22,6 +22,7 @@ from django.db import DatabaseError, InterfaceError, connections
 from exports.boundary import Doubt, doubt_of
 from exports.errors import ExportError
 from exports.evidence import Trouble, Unanswered
+from exports.observability import counters
 from exports.states import Status
 from reconciliation.candidates import expired
 from reconciliation.managers import Takeovers
@@ -101,6 +102,7 @@ def run_once(
     except (DatabaseError, InterfaceError, DatabaseAway) as error:
         logger.warning("recovery stops here: %s: %s", type(error).__name__, error)
         one.finished = False
+        counters.recovery_unfinished.inc()
     finally:
         connections[using].close()  # with the run's own lock_timeout
     return one.recovered()
@@ -176,6 +178,7 @@ class Run:
 
     def _count(self, came: Came) -> None:
         self._counts[came] += 1
+        counters.takeovers.labels(came).inc()
 
     def _guarded(self, step: Callable[[], Result]) -> Result | Came:
         """Run one attempt's step; whatever the database answers instead concerns this attempt alone."""

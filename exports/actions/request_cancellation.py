@@ -20,6 +20,7 @@ from exports.conf import limits
 from exports.crashpoints import reach
 from exports.errors import ExportError
 from exports.models import CancellationRequest, ExportJob
+from exports.observability import counters
 from exports.states import CancellationOutcome, Status, Written
 
 if TYPE_CHECKING:
@@ -92,6 +93,19 @@ CancellationAnswer = Recorded | NotFound | RequestIdReused | Busy
 
 def request_cancellation(click: Click, *, using: str = "default") -> CancellationAnswer:
     """Record a click and say what it found; raise ChangedUnderLock only when the row lock itself failed."""
+    answer = _answer(click, using)
+    counters.cancellations.labels(_word(answer)).inc()
+    return answer
+
+
+def _word(answer: CancellationAnswer) -> str:
+    """Name the answer for those who count; a repeated click is no second outcome."""
+    if isinstance(answer, Recorded) and not answer.repeated:
+        return answer.request.outcome
+    return type(answer).__name__ if not isinstance(answer, Recorded) else "Repeated"
+
+
+def _answer(click: Click, using: str) -> CancellationAnswer:
     try:
         answer = _decide_and_record(click, using)
     except (DatabaseError, InterfaceError) as error:

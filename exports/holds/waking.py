@@ -21,6 +21,7 @@ from exports.crashpoints import reach
 from exports.holds.slots import free_slots
 from exports.models import DestinationContract, ExportJob, Hold
 from exports.models.base import ClockTimestamp
+from exports.observability import counters
 from exports.states import HoldCause, Status
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def _wake_waiting(destination_id: UUID, batch: int, before: datetime, job_id: UU
     parameters = {"destination_id": destination_id, "batch": batch, "woken_before": before, "job_id": job_id}
     woken = sql.fetch_all("wake_waiting", using, parameters)
     reach("wake.after")
+    counters.woken.inc(len(woken))
     return len(woken)
 
 

@@ -13,6 +13,8 @@ from exports.destinations.delivery import Confirmation, Delivered, Order
 from exports.destinations.delivery import deliver as run_delivery
 from exports.dossier import family_of
 from exports.evidence import Conclusion, Evidence, ExpectedFile, encode
+from exports.observability import counters
+from exports.observability.partners import count_trouble
 from exports.states import FailureReason, Status
 
 if TYPE_CHECKING:
@@ -41,12 +43,15 @@ def order_of(attempt: Attempt, file: ExportFile) -> Order:
 def deliver(attempt: Attempt, prepared: Prepared) -> None:
     """Deliver once and record the outcome; the file is deleted and the lease finished whatever happened."""
     try:
-        delivered = run_delivery(
-            prepared.borrowed.session,
-            prepared.order,
-            lambda record: _append(attempt, record),
-            abandon=lambda: attempt.worker.drain.is_over,
-        )
+        with counters.phase_seconds.labels("deliver").time():
+            delivered = run_delivery(
+                prepared.borrowed.session,
+                prepared.order,
+                lambda record: _append(attempt, record),
+                abandon=lambda: attempt.worker.drain.is_over,
+            )
+        proven = delivered.verdict.conclusion is Conclusion.COMPLETED
+        counters.delivered_bytes.inc(prepared.file.bytes if proven else 0)
         _finish(attempt, delivered)
     finally:
         attempt.lease.finish()
@@ -55,11 +60,13 @@ def deliver(attempt: Attempt, prepared: Prepared) -> None:
 
 
 def _append(attempt: Attempt, record: Evidence) -> Confirmation:
+    count_trouble(record)
     return Confirmation.CONFIRMED if attempt.writes.append(encode(record)) else Confirmation.NOT_CONFIRMED
 
 
 def _finish(attempt: Attempt, delivered: Delivered) -> None:
     outcome, reason = status_of(delivered.verdict.conclusion)
+    counters.verdicts.labels(delivered.verdict.conclusion, delivered.verdict.proof).inc()
     written = attempt.writes.finish_delivery(outcome, reason, f"{outcome}: {delivered.verdict.reason}")
     logger.info("export %s ended %s: %s", attempt.job.id, outcome, written)
 

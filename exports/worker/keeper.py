@@ -16,6 +16,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 
 from exports.conf import limits
 from exports.models import ExportJob
+from exports.observability import counters
 from exports.states import Written
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class HeldLease:
             try:
                 return self.renew(using) is Written.APPLIED
             except (DatabaseError, InterfaceError) as error:
+                counters.renewals_failed.labels("on_demand").inc()
                 logger.warning("renewal on demand of %s failed: %s", self.job_id, type(error).__name__)
                 connections[using].close()
                 time.sleep(0.1 * 2**turn)
@@ -102,6 +104,7 @@ class HeldLease:
 
     def _report_lost(self) -> None:
         if not self._end_expected:
+            counters.renewals_failed.labels("lost").inc()
             logger.warning("attempt %s of export %s has lost its lease", self.attempt_id, self.job_id)
             self._lost()
 
@@ -160,6 +163,7 @@ class LeaseKeeper:
             if lease.renew(self._using) is Written.REFUSED:
                 lease.finish()
         except Exception as error:  # noqa: BLE001 - the one thread that keeps every lease must outlive anything
+            counters.renewals_failed.labels("no_answer").inc()
             logger.warning("renewal of %s failed, trying again: %s", lease.job_id, type(error).__name__)
             lease.due_at = time.monotonic() + limits().renew_seconds / RETRY_PART
             self._drop_broken()

@@ -15,6 +15,7 @@ from exports.destinations.addresses import AddressPolicy
 from exports.destinations.pool import IDLE_SECONDS, Pools
 from exports.destinations.protocol import ConnectTrouble, CouldNotConnect, Session, Surroundings, open_session
 from exports.models import DestinationSecret
+from exports.observability import counters
 from exports.secrets import Secret, SecretError, decrypt
 
 if TYPE_CHECKING:
@@ -55,7 +56,12 @@ def connect(contract_id: UUID, contract: Contract, using: str = "default") -> Bo
 
 def open_unpooled(contract: Contract, using: str = "default") -> Session:
     """Open a session of one's own, for a look that keeps no connection; raises CouldNotConnect."""
-    return open_session(contract, _secret(contract, using), surroundings())
+    try:
+        with counters.phase_seconds.labels("connect").time():
+            return open_session(contract, _secret(contract, using), surroundings())
+    except CouldNotConnect as trouble:
+        counters.sftp_errors.labels("connect", trouble.kind).inc()
+        raise
 
 
 @cache

@@ -19,6 +19,7 @@ from exports.evidence import NotSent, NotSentReason, encode
 from exports.holds.guards import objection
 from exports.holds.opening import hold_guarded, hold_unreachable
 from exports.holds.reading import was_let_go_on
+from exports.observability import counters
 from exports.states import Authorization, FailureReason
 from exports.worker import partner
 from exports.worker.builder import ExportFile, build
@@ -68,14 +69,18 @@ def prepare(attempt: Attempt) -> Prepared | None:
 
 def _build(attempt: Attempt) -> ExportFile:
     reach("build.before")
-    return build(
-        job_id=attempt.job.id,
-        attempt_id=attempt.writes.attempt_id,
-        tenant_id=attempt.job.tenant_id,
-        payload=attempt.contract.payload,
-        stop=attempt.stop,
-        using=attempt.worker.using,
-    )
+    with counters.phase_seconds.labels("build").time():
+        file = build(
+            job_id=attempt.job.id,
+            attempt_id=attempt.writes.attempt_id,
+            tenant_id=attempt.job.tenant_id,
+            payload=attempt.contract.payload,
+            stop=attempt.stop,
+            using=attempt.worker.using,
+        )
+    counters.built_rows.inc(file.rows)
+    counters.built_bytes.inc(file.bytes)
+    return file
 
 
 def _held_back(attempt: Attempt, file: ExportFile) -> bool:

@@ -18,6 +18,7 @@ from structlog.contextvars import bound_contextvars
 from exports.crashpoints import reach
 from exports.disposition import Disposition
 from exports.models import ExportJob
+from exports.observability import counters
 from exports.states import Status
 from exports.worker import process
 from exports.worker.alone import ALONE_FROM_ATTEMPTS, run_alone
@@ -66,7 +67,9 @@ class WakeUp:
         job = ExportJob.objects.using(self.worker.using).filter(id=self.job_id).first()
         if job is None or job.status != Status.QUEUED:
             return self._settled()
-        match policy().evaluate(job, self.worker.using):
+        decision = policy().evaluate(job, self.worker.using)
+        counters.policy_decisions.labels(type(decision).__name__).inc()
+        match decision:
             case Allow() as allowed:
                 return self._attempt(job, allowed)
             case Reject() as refused:

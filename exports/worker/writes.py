@@ -18,6 +18,7 @@ from exports.crashpoints import reach
 from exports.holds.opening import hold_full
 from exports.holds.slots import free_slots, is_limited, lock_gate
 from exports.models import ExportAttemptEvent, ExportJob
+from exports.observability import counters
 from exports.states import Authorization, EventKind, FailureReason, Status, Written
 
 if TYPE_CHECKING:
@@ -88,7 +89,9 @@ class AttemptWrites:
             return Claim.CLAIMED if own else Claim.LOST
 
         give_up_at = time.monotonic() + CLAIM_TRY_SECONDS
-        return settle(write, reread, unknown=Claim.UNKNOWN, give_up_at=give_up_at, using=self._using)
+        answer = settle(write, reread, unknown=Claim.UNKNOWN, give_up_at=give_up_at, using=self._using)
+        counters.claims.labels(answer).inc()
+        return answer
 
     def _claim_under_gate(self, job: ExportJob, contract_id: UUID, limits: ContractLimits) -> Claim:
         """Count and take a slot under the destination's gate, so that no two claims take the last one."""
@@ -127,9 +130,11 @@ class AttemptWrites:
             reach("authorize.after")
             return word
 
-        return settle(
+        word = settle(
             write, self._authorization_now, unknown=Authorization.UNKNOWN, give_up_at=lease_until, using=self._using
         )
+        counters.authorizations.labels(word).inc()
+        return word
 
     def _authorization_now(self) -> Authorization:
         """Say from the row which side of cutoff 2 this attempt is on, and if before it, what refuses it.
@@ -174,6 +179,7 @@ class AttemptWrites:
             lambda: self._jobs.finish_failed(
                 job_id=self.job_id, attempt_id=self.attempt_id, worker_id=self.worker_id, reason=reason, detail=detail
             ),
+            reason,
         )
 
     def finish_delivery(self, outcome: Status, reason: FailureReason | None, detail: str) -> Terminal:
@@ -190,6 +196,7 @@ class AttemptWrites:
                 reason=reason,
                 detail=detail,
             ),
+            reason,
         )
 
     def return_lease(self) -> Terminal:
@@ -227,7 +234,14 @@ class AttemptWrites:
             if recorded is not None or time.monotonic() >= give_up_at:
                 return bool(recorded)
 
-    def _terminal(self, point: str, before: Status, after: Status, statement: Callable[[], Written]) -> Terminal:
+    def _terminal(
+        self,
+        point: str,
+        before: Status,
+        after: Status,
+        statement: Callable[[], Written],
+        reason: FailureReason | None = None,
+    ) -> Terminal:
         """Write the attempt's last word; while it is certainly not applied and still ours, try again."""
 
         def write() -> Terminal:
@@ -246,6 +260,7 @@ class AttemptWrites:
         while True:
             end = settle(write, reread, unknown=Terminal.UNKNOWN, give_up_at=give_up_at, using=self._using)
             if end in {Terminal.APPLIED, Terminal.REFUSED} or time.monotonic() >= give_up_at:
+                counters.terminal_writes.labels(after, reason or "", end).inc()
                 return end
 
     def _stands(self, status: Status) -> bool:

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from exports import broker, dispatcher
 from exports.conf import limits
 from exports.observability.heartbeats import Heartbeat
+from exports.observability.serving import serve_counters
 
 
 class Command(BaseCommand):
@@ -31,4 +32,5 @@ class Command(BaseCommand):
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, lambda *_: broker.process_drain.begin())
         Heartbeat("dispatcher", is_well=dispatcher.progress.is_recent).start()
+        serve_counters()
         dispatcher.run(broker.process_drain)

@@ -1,0 +1,23 @@
+"""`/metrics` of the web process: its own counters and the gauges of the database, in Prometheus's text form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.http import HttpResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from exports.observability import counters, gauges
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+
+@never_cache
+@require_safe
+def metrics(_request: HttpRequest) -> HttpResponse:
+    """Answer a scrape. No token: it shows numbers by status and kind, no tenant, partner or person."""
+    body = generate_latest(counters.REGISTRY) + generate_latest(gauges.REGISTRY)
+    return HttpResponse(body, content_type=CONTENT_TYPE_LATEST)
