@@ -21,7 +21,7 @@ Found = Iterator[tuple[str, str]]
 def problems_of(contract: "Contract") -> "Problems":
     """Return what contradicts itself, by field path; empty for a sound contract."""
     problems: Problems = {}
-    for check in (_endpoint, _host_keys, _publish, _overwrite, _permissions, _verification, _names):
+    for check in (_endpoint, _host_keys, _publish, _overwrite, _permissions, _verification, _acknowledgment, _names):
         for path, words in check(contract):
             problems.setdefault(path, []).append(words)
     return problems
@@ -88,13 +88,27 @@ def _verification(contract: "Contract") -> Found:
     acknowledges = proof.acknowledgment.kind is not AcknowledgmentKind.NONE
     if proof.acknowledgment.completes_automatically and not acknowledges:
         yield "verification.acknowledgment.completes_automatically", "needs a kind of acknowledgment"
-    if proof.acknowledgment.kind is AcknowledgmentKind.FILE_APPEARS and not (
-        proof.acknowledgment.prefix or proof.acknowledgment.suffix or proof.acknowledgment.directory
-    ):
-        yield "verification.acknowledgment", "the acknowledgment's name must differ from the file's"
     looks = contract.permissions.may_stat or proof.checksum is not ChecksumAlgorithm.NONE
     if not (looks or proof.read_back or acknowledges or proof.publish_reply_is_proof):
         yield "verification", "nothing in this contract could ever prove a delivery"
+
+
+def _acknowledgment(contract: "Contract") -> Found:
+    """Names by which an acknowledgment could be mistaken for something we wrote, or could never be seen."""
+    told = contract.verification.acknowledgment
+    companions = {companion.suffix for companion in contract.companions}
+    elsewhere = told.directory not in ("", contract.paths.directory)
+    is_files_own = not (told.prefix or told.suffix or elsewhere)
+    is_companions = not (told.prefix or elsewhere) and told.suffix in companions
+    match told.kind:
+        case AcknowledgmentKind.FILE_APPEARS | AcknowledgmentKind.FILE_RENAMED if is_files_own:
+            yield "verification.acknowledgment", "the acknowledgment's name must differ from the file's"
+        case AcknowledgmentKind.FILE_APPEARS | AcknowledgmentKind.FILE_RENAMED if is_companions:
+            yield "verification.acknowledgment.suffix", "this name is one we write ourselves beside the file"
+        case AcknowledgmentKind.MARKER_DISAPPEARS if not (is_files_own or is_companions):
+            yield "verification.acknowledgment", "the marker must be the file or a companion that we place"
+    if told.kind is not AcknowledgmentKind.NONE and told.negative_suffix and told.negative_suffix == told.suffix:
+        yield "verification.acknowledgment.negative_suffix", "a yes and a no would have one name"
 
 
 def _names(contract: "Contract") -> Found:
