@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import Any
 
@@ -21,7 +22,8 @@ QUIET = {"paramiko": "WARNING", "celery.app.trace": "WARNING", "celery.worker.st
 
 
 def configure_structlog() -> None:
-    """Let libraries that log through structlog end in the same handlers."""
+    """Let libraries that log through structlog, and Python's warnings, end in the same handlers."""
+    logging.captureWarnings(capture=True)
     structlog.configure(
         processors=[structlog.stdlib.filter_by_level, *SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),

@@ -68,7 +68,7 @@ def _privilege_problems() -> Iterator[str]:
             cursor.execute(PRIVILEGE_SQL)
             row = cursor.fetchone()
     except (DatabaseError, InterfaceError) as error:
-        logger.warning("the database does not answer yet: %s", type(error).__name__)
+        logger.warning("database_away", extra={"error": type(error).__name__})
         return
     finally:
         connections["default"].close()

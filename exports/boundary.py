@@ -70,7 +70,7 @@ def settle(
             doubt = doubt_of(error, using)
             if doubt is Doubt.REAL:
                 raise
-            logger.warning("boundary write got no answer: %s (%s)", doubt.name, type(error).__name__)
+            logger.warning("write_without_answer", extra={"doubt": doubt.name, "error": type(error).__name__})
             if doubt is Doubt.UNKNOWN:
                 return ask_the_row(reread, unknown=unknown, using=using)
             if time.monotonic() >= give_up_at:
@@ -90,7 +90,7 @@ def ask(question: Callable[[], Answer], *, give_up_at: float, using: str = "defa
         except (DatabaseError, InterfaceError) as error:
             if doubt_of(error, using) is Doubt.REAL or time.monotonic() >= give_up_at:
                 raise
-            logger.warning("a question got no answer, asking again: %s", type(error).__name__)
+            logger.warning("question_without_answer", extra={"error": type(error).__name__})
             connections[using].close()
         time.sleep(PAUSE_SECONDS)
 
@@ -105,7 +105,7 @@ def ask_the_row(reread: Callable[[], Answer], *, unknown: Answer, using: str) ->
             if sessions.is_gone(old, using):
                 return reread()
         except (DatabaseError, InterfaceError) as error:
-            logger.warning("the row could not be asked yet: %s", type(error).__name__)
+            logger.warning("row_not_asked_yet", extra={"error": type(error).__name__})
             connections[using].close()
         time.sleep(PAUSE_SECONDS)
     return unknown

@@ -67,7 +67,7 @@ def handle(work: Callable[[Callable[[], None]], Disposition]) -> None:
     try:
         disposition = work(request.acknowledge)
     except Exception:
-        logger.exception("a wake-up ended in an exception; settled=%s", request.acknowledged)
+        logger.exception("wake_up_failed", extra={"message_id": request.id, "settled": request.acknowledged})
         disposition = Disposition.UNSETTLED
     if disposition is Disposition.UNSETTLED and not request.acknowledged:
         counters.unsettled.inc()

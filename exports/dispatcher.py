@@ -65,7 +65,7 @@ def run(drain: Drain, using: str = "default") -> None:
             close_old_connections()
             done = run_once(limits().dispatch_batch, using)
         except UNREACHABLE as error:
-            logger.warning("dispatching waits: %s: %s", type(error).__name__, error)
+            logger.warning("dispatching_waits", extra={"error": type(error).__name__, "words": str(error)})
             counters.dispatch_failures.inc()
             connections[using].close()
             drain.wait_begun(pause)

@@ -52,7 +52,7 @@ class DatabaseAway:
         """Answer for the console; None leaves every other error to Django."""
         if not isinstance(error, (OperationalError, InterfaceError)):
             return None
-        logger.warning("%s: the database did not answer: %s", request.path, type(error).__name__)
+        logger.warning("database_away", extra={"path": request.path, "error": type(error).__name__})
         # Rendered without the request: whoever is signed in is a question to the database.
         page = render_to_string("503.html")
         return HttpResponse(page, status=503, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})

@@ -12,7 +12,7 @@ import logging
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -82,7 +82,7 @@ def run() -> Scavenged:
         logger.warning("scavenger_without_database", extra={"error": type(error).__name__})
         counts = Scavenged(finished=False)
     if counts != Scavenged():
-        logger.info("scavenged", extra={"counts": repr(counts)})
+        logger.info("scavenged", extra=asdict(counts))
     return counts
 
 

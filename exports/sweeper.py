@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from django.db import DatabaseError, InterfaceError, close_old_connections, connections
@@ -43,7 +43,7 @@ def run() -> Swept:
     """Sweep within one interval's time, and log what was found."""
     swept = run_once(limits().sweep_batch, time_budget_seconds=limits().sweep_every_seconds)
     if swept.woken or not swept.finished:
-        logger.info("swept: %s", swept)
+        logger.info("swept", extra=asdict(swept))
     return swept
 
 
@@ -62,7 +62,7 @@ def run_once(limit: int, *, time_budget_seconds: float, using: str = "default") 
                 return Swept(swept.woken, swept.batches, swept.swept_often, finished=False)
     except (DatabaseError, InterfaceError) as error:
         # Applied or not, the row says so: what was woken is no longer due, the rest still is.
-        logger.warning("the sweep stops here: %s: %s", type(error).__name__, error)
+        logger.warning("sweep_stopped", extra={"error": type(error).__name__, "words": str(error)})
         connections[using].close()
         return Swept(swept.woken, swept.batches, swept.swept_often, finished=False)
 
@@ -85,5 +85,5 @@ def _warn_of_rising_counts(woken: Sequence[UUID], using: str) -> int:
     often = ExportJob.objects.using(using).filter(id__in=woken, sweep_count__gte=SWEPT_OFTEN)
     counts = list(often.values_list("id", "sweep_count"))
     for job_id, sweep_count in counts:
-        logger.warning("export %s was swept %d times and is still queued", job_id, sweep_count)
+        logger.warning("swept_often", extra={"job_id": str(job_id), "sweep_count": sweep_count})
     return len(counts)

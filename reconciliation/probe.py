@@ -143,7 +143,10 @@ class Visit:
             sighting = self._look(question)
             reach("recover.probe.after")
         except Exception as error:
-            logger.exception("a look at %s failed", question.destination_id)
+            logger.exception(
+                "look_failed",
+                extra={"attempt_id": str(question.attempt_id), "destination_id": str(question.destination_id)},
+            )
             sighting = Unanswered(Trouble.LOCAL, text=type(error).__name__)
         self._note(sighting)
         return sighting

@@ -13,7 +13,7 @@ import secrets
 import socket
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
@@ -84,7 +84,7 @@ def run() -> Recovered:
     """Recover within the bounds of one run, and log what was found."""
     recovered = run_once(LIMIT, time_budget_seconds=RUN_SECONDS)
     if recovered != Recovered():
-        logger.info("recovered: %s", recovered)
+        logger.info("recovered", extra=asdict(recovered))
     return recovered
 
 
@@ -100,7 +100,7 @@ def run_once(
     try:
         one.go()
     except (DatabaseError, InterfaceError, DatabaseAway) as error:
-        logger.warning("recovery stops here: %s: %s", type(error).__name__, error)
+        logger.warning("recovery_stopped", extra={"error": type(error).__name__, "words": str(error)})
         one.finished = False
         counters.recovery_unfinished.inc()
     finally:
@@ -192,7 +192,7 @@ class Run:
             case Doubt.NOT_NOW:
                 return Came.SKIPPED
             case Doubt.REAL:
-                logger.error("recovery of one attempt was refused", exc_info=error)
+                logger.error("takeover_refused", exc_info=error)
                 return Came.FAILED
             case Doubt.UNKNOWN:
                 self._reconnect(error)

@@ -138,7 +138,7 @@ def test_a_count_that_keeps_rising_is_a_warning_that_names_the_job(
             often.append(sweep().swept_often)
 
     assert often == [0] * (sweeper.SWEPT_OFTEN - 1) + [1]
-    assert [str(job.id) in record.getMessage() for record in caplog.records] == [True]
+    assert [record.__dict__["job_id"] for record in caplog.records] == [str(job.id)]
 
 
 def test_a_sweep_goes_on_batch_after_batch_until_nothing_is_due(place: Place) -> None:

@@ -80,7 +80,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
         return _answer(error)
     if isinstance(error, (OperationalError, InterfaceError)):
         view = type(context.get("view")).__name__
-        logger.warning("%s: the database did not answer: %s", view, type(error).__name__)
+        logger.warning("database_away", extra={"view": str(view), "error": type(error).__name__})
         return refuse(503, "Unavailable", UNAVAILABLE, retry_after_seconds=RETRY_AFTER_SECONDS)
     return None
 

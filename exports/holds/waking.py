@@ -7,7 +7,7 @@ are harmless: rows that one holds the other passes over, and a wake-up too many 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,7 @@ def run() -> Woken:
     close_old_connections()
     done = run_once(BATCH)
     if done != Woken():
-        logger.info("woken after a hold: %s", done)
+        logger.info("woken_after_hold", extra=asdict(done))
     return done
 
 

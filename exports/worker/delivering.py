@@ -68,7 +68,7 @@ def _finish(attempt: Attempt, delivered: Delivered) -> None:
     outcome, reason = status_of(delivered.verdict.conclusion)
     counters.verdicts.labels(delivered.verdict.conclusion, delivered.verdict.proof).inc()
     written = attempt.writes.finish_delivery(outcome, reason, f"{outcome}: {delivered.verdict.reason}")
-    logger.info("export %s ended %s: %s", attempt.job.id, outcome, written)
+    logger.info("delivery_ended", extra={"outcome": outcome, "proof": delivered.verdict.proof, "written": written})
 
 
 def status_of(conclusion: Conclusion) -> tuple[Status, FailureReason | None]:

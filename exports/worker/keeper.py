@@ -59,6 +59,11 @@ class HeldLease:
         self._one_at_a_time = threading.Lock()
 
     @property
+    def ids(self) -> dict[str, str]:
+        """What a line about this lease is found by; the keeper's thread has no context of its own."""
+        return {"job_id": str(self.job_id), "attempt_id": str(self.attempt_id)}
+
+    @property
     def is_finished(self) -> bool:
         """Whether the attempt's last write is behind it; a finished lease is never renewed or reported lost."""
         return self._finished
@@ -86,7 +91,7 @@ class HeldLease:
                 return self.renew(using) is Written.APPLIED
             except (DatabaseError, InterfaceError) as error:
                 counters.renewals_failed.labels("on_demand").inc()
-                logger.warning("renewal on demand of %s failed: %s", self.job_id, type(error).__name__)
+                logger.warning("renewal_failed", extra=self.ids | {"why": "on_demand", "error": type(error).__name__})
                 connections[using].close()
                 time.sleep(0.1 * 2**turn)
         return False
@@ -105,7 +110,7 @@ class HeldLease:
     def _report_lost(self) -> None:
         if not self._end_expected:
             counters.renewals_failed.labels("lost").inc()
-            logger.warning("attempt %s of export %s has lost its lease", self.attempt_id, self.job_id)
+            logger.warning("lease_lost", extra=self.ids)
             self._lost()
 
 
@@ -164,7 +169,7 @@ class LeaseKeeper:
                 lease.finish()
         except Exception as error:  # noqa: BLE001 - the one thread that keeps every lease must outlive anything
             counters.renewals_failed.labels("no_answer").inc()
-            logger.warning("renewal of %s failed, trying again: %s", lease.job_id, type(error).__name__)
+            logger.warning("renewal_failed", extra=lease.ids | {"why": "no_answer", "error": type(error).__name__})
             lease.due_at = time.monotonic() + limits().renew_seconds / RETRY_PART
             self._drop_broken()
 

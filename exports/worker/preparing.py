@@ -80,6 +80,7 @@ def _build(attempt: Attempt) -> ExportFile:
         )
     counters.built_rows.inc(file.rows)
     counters.built_bytes.inc(file.bytes)
+    logger.info("file_built", extra={"rows": file.rows, "bytes": file.bytes})
     return file
 
 
@@ -129,6 +130,7 @@ def _cross(attempt: Attempt, file: ExportFile) -> bool:
         word = _authorize(attempt, file)
     match word:
         case Authorization.AUTHORIZED:
+            logger.info("delivery_authorized")
             return True
         case Authorization.STOP_RECORDED:
             attempt.writes.finish_stopped("before delivery")
@@ -138,7 +140,7 @@ def _cross(attempt: Attempt, file: ExportFile) -> bool:
             _return(attempt)
         case Authorization.LEASE_LAPSED | Authorization.NOT_OWNER | Authorization.UNKNOWN:
             # The row says which side of cutoff 2 this attempt is on, and recovery reads it.
-            logger.warning("export %s was not authorized: %s", attempt.job.id, word)
+            logger.warning("delivery_not_authorized", extra={"word": word})
         case never:
             assert_never(never)
     return False
@@ -156,14 +158,14 @@ def _end_stopped(attempt: Attempt, stop_point: str) -> None:
         case StopWhy.DRAINING:
             _return(attempt)
         case StopWhy.LEASE_LOST | None:
-            logger.info("attempt %s stopped without a write: %s", attempt.writes.attempt_id, attempt.stop.why)
+            logger.info("attempt_stopped_without_write", extra={"why": attempt.stop.why})
         case never:
             assert_never(never)
 
 
 def _give_back(attempt: Attempt, error: CouldNotConnect) -> None:
     """Nobody could be reached and nothing was sent: say so, and let recovery requeue it unburnt."""
-    logger.warning("export %s: %s", attempt.job.id, error)
+    logger.warning("partner_not_reached", extra={"kind": error.kind, "words": error.words})
     attempt.writes.append(encode(NotSent(NotSentReason.COULD_NOT_CONNECT, error.words)))
     if error.kind is not ConnectTrouble.TOO_MANY_CONNECTIONS:  # our own bound says nothing about the partner
         attempt.ask(lambda: hold_unreachable(attempt.job, error.words, attempt.worker.worker_id, attempt.worker.using))

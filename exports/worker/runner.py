@@ -75,7 +75,7 @@ class WakeUp:
             case Reject() as refused:
                 return self._reject(job, refused)
             case Hold() as hold:
-                logger.info("export %s is held: %s", job.id, hold.reason)
+                logger.info("export_held", extra={"tenant_id": str(job.tenant_id), "reason": hold.reason})
                 return self._settled()
             case never:
                 assert_never(never)
@@ -85,6 +85,7 @@ class WakeUp:
         reach("reject.before")
         jobs.reject(job_id=job.id, checked_version=job.version, reasons=refused.reasons)
         reach("reject.after")
+        logger.info("export_rejected", extra={"tenant_id": str(job.tenant_id), "reasons": refused.reasons})
         return self._settled()
 
     def _attempt(self, job: ExportJob, allowed: Allow) -> Disposition:
@@ -102,6 +103,7 @@ class WakeUp:
         disposition = self._settled()
         if claim is Claim.CLAIMED:
             with bound_contextvars(attempt_id=str(attempt_id), tenant_id=str(job.tenant_id)):
+                logger.info("export_claimed", extra={"attempt": job.attempt_count + 1})
                 Attempt(job, allowed, writes, worker).run(claimed_at=sent_at)
         return disposition
 

@@ -55,7 +55,7 @@ class StopWatcher:
             try:
                 self._look()
             except Exception as error:  # noqa: BLE001 - the one thread that watches must outlive anything
-                logger.warning("looking for stop requests failed, trying again: %s", type(error).__name__)
+                logger.warning("stop_requests_not_seen", extra={"error": type(error).__name__})
                 connections[self._using].close()
 
     def _wait_for_work(self) -> None:

@@ -60,7 +60,7 @@ def test_an_outage_of_the_broker_is_waited_out(
     relay.set_doors(doors)
     relay.cut()
     job = world.queued()
-    dispatching.wait_for("dispatching waits")
+    dispatching.wait_for("dispatching_waits")
     assert not all_published()
 
     relay.set_doors(Doors.OPEN)
@@ -78,7 +78,7 @@ def test_an_outage_of_the_database_is_waited_out(
     proxy.set_doors(doors)
     proxy.cut()
     job = world.queued()
-    dispatching.wait_for("dispatching waits")
+    dispatching.wait_for("dispatching_waits")
     assert not all_published()
 
     proxy.set_doors(Doors.OPEN)

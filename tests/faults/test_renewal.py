@@ -93,7 +93,7 @@ def test_a_renewal_under_way_at_the_terminal_write_that_finds_no_row_is_no_loss(
 
     assert disposition.result() is Disposition.SETTLED
     assert now(job).status == Status.COMPLETED
-    assert "has lost its lease" not in caplog.text
+    assert "lease_lost" not in caplog.text
 
 
 def test_a_lease_that_was_finished_is_never_renewed_nor_reported_lost(world: World) -> None:

@@ -170,7 +170,7 @@ def test_a_refusal_that_will_not_pass_is_logged_and_stops_nothing_else(
     recovered = recover()
 
     assert (recovered.failed, recovered.requeued, recovered.finished) == (1, 1, True)
-    assert "recovery of one attempt was refused" in caplog.text
+    assert "takeover_refused" in caplog.text
 
 
 def end_own_session(admin_url: str, times: int) -> Callable[[], None]:
