@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,7 @@ from django.db import connection
 
 from exports.conf import limits
 from exports.contracts import Contract
-from exports.holds.waking import run_once
-from exports.models import Destination, ExportJob, Hold
-from exports.models.base import ClockTimestamp
+from exports.models import Destination
 from exports.secrets import Secret
 from exports.states import Status
 from exports.worker.policy import Allow, policy
@@ -125,24 +123,3 @@ def test_the_contract_of_the_guide_is_valid(acme: ModuleType) -> None:
     exec(block_with("integrating.md", "contract = Contract("), acme.__dict__)  # noqa: S102 - the guide's own example
 
     assert acme.contract.final_name("k1") == "contacts-k1.csv"
-
-
-@pytest.mark.usefixtures("spool")
-def test_a_pause_of_the_guide_holds_an_export_and_its_end_wakes_it(world: World, waking: Waking) -> None:
-    pause, resume = block_with("operating.md", "Hold.objects.create").split("# To resume")
-    Destination.objects.filter(id=world.destination.id).update(name="partner-1")
-    told: dict[str, Any] = {}
-    with role("api"):
-        exec(pause, told)  # noqa: S102 - the guide's own example
-    job = world.queued()
-
-    waking.run(job)
-    assert (now(job).status, now(job).attempt_count) == (Status.QUEUED, 0)
-    with role("api"):
-        exec("# To resume" + resume, told)  # noqa: S102 - the guide's own example
-
-    assert Hold.objects.get().ended_by == "user:ann"
-    ExportJob.objects.filter(id=job.id).update(woken_at=ClockTimestamp() - timedelta(minutes=1))
-    assert run_once(10, using="worker").woken == 1
-    waking.run(job)
-    assert now(job).status == Status.COMPLETED
