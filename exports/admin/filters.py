@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib.admin import SimpleListFilter
 
 from exports.admin.base import reach
 from exports.models import Destination, Tenant
+from exports.models.base import ClockTimestamp
 from exports.queries.jobs import as_uuid
+from exports.queries.worklist import attention
 from exports.states import EventKind, Status
 
 if TYPE_CHECKING:
@@ -110,3 +113,61 @@ class OpenFilter(SimpleListFilter):
                 return queryset.exclude(ended_at=None)
             case _:
                 return queryset
+
+
+class CreatedByFilter(SimpleListFilter):
+    """By who created it: typed, since there may be any number of them."""
+
+    title = "created by"
+    parameter_name = "created_by"
+    is_typed = True
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:  # noqa: ARG002 - the framework's signature
+        """Offer a place to type in; the framework leaves out a filter without choices."""
+        return [("", "")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:  # noqa: ARG002 - the framework's signature
+        """Keep one creator's exports; a bare name is a person's or a client's."""
+        name = (self.value() or "").strip()
+        return queryset.filter(created_by__in=[name, f"user:{name}", f"client:{name}"]) if name else queryset
+
+
+class AgeFilter(SimpleListFilter):
+    """By when it was created."""
+
+    title = "age"
+    parameter_name = "age"
+
+    AGES: ClassVar = {
+        "hour": ("Created in the last hour", timedelta(hours=1)),
+        "day": ("Created in the last 24 hours", timedelta(days=1)),
+        "week": ("Created in the last 7 days", timedelta(days=7)),
+    }
+    OLDER = "older"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:  # noqa: ARG002 - the framework's signature
+        """Offer three young ages and everything older."""
+        return [*((key, words) for key, (words, _) in self.AGES.items()), (self.OLDER, "Older than 7 days")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:  # noqa: ARG002 - the framework's signature
+        """Keep one age, by the database's clock."""
+        asked = self.value()
+        if asked == self.OLDER:
+            return queryset.filter(created_at__lt=ClockTimestamp() - self.AGES["week"][1])
+        age = self.AGES.get(asked or "")
+        return queryset.filter(created_at__gte=ClockTimestamp() - age[1]) if age else queryset
+
+
+class AttentionFilter(SimpleListFilter):
+    """By whether it waits for a person."""
+
+    title = "needs attention"
+    parameter_name = "attention"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:  # noqa: ARG002 - the framework's signature
+        """Offer those that do; the worklist says why."""
+        return [("yes", "Waits for a person")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:  # noqa: ARG002 - the framework's signature
+        """Keep what waits for a person."""
+        return queryset.filter(attention()) if self.value() == "yes" else queryset

@@ -12,19 +12,30 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from exports.access import actor_name
 from exports.admin.base import ConsoleAdmin, reach
+from exports.admin.bulk import plan_view, run_view, table_view
+from exports.admin.bulk_plan import MOST_JOBS
 from exports.admin.facts import facts_of
-from exports.admin.filters import DestinationFilter, StatusFilter, TenantFilter
+from exports.admin.filters import (
+    AgeFilter,
+    AttentionFilter,
+    CreatedByFilter,
+    DestinationFilter,
+    StatusFilter,
+    TenantFilter,
+)
 from exports.admin.formats import ago, code
+from exports.admin.frame import PART
 from exports.admin.holds import ending_of
 from exports.admin.timeline import timeline_of
 from exports.admin.verbs import Screen, Verb, offered_to, panels, verbs
 from exports.admin.words import Known, Words, words_of
 from exports.models import CancellationRequest, ExportJob, Hold
 from exports.queries import jobs
+from exports.queries.ages import latest_of
 from exports.queries.history import contracts_of, history_of
 from exports.queries.holds import held_of
 
@@ -32,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.db.models import QuerySet
-    from django.http import HttpRequest
+    from django.http import HttpRequest, HttpResponse
     from django.http.response import HttpResponseBase
     from django.urls import URLPattern
     from django.utils.safestring import SafeString
@@ -44,8 +55,8 @@ class ExportJobAdmin(ConsoleAdmin):
     """Answers where the export is that the partner calls about, whether it can be stopped, and whether it left."""
 
     keyset = jobs.NEWEST_FIRST
-    list_display = ("number", "state", "attempts", "created")
-    list_filter = (StatusFilter, TenantFilter, DestinationFilter)
+    list_display = ("number", "state", "since", "last", "attempts", "created")
+    list_filter = (StatusFilter, TenantFilter, DestinationFilter, CreatedByFilter, AgeFilter, AttentionFilter)
     list_select_related = ("tenant", "destination")
     search_fields = ("id",)
     search_help_text = "An export's id, a delivery key, a final name, a cancellation's or a wake-up's id."
@@ -58,14 +69,12 @@ class ExportJobAdmin(ConsoleAdmin):
         return (jobs.search(queryset, term, reach(request)) if term else queryset), False
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> list[Any]:  # noqa: ARG002 - the hook's signature
-        """Give each row of a page its words, with one query for holds and one for stop requests."""
-        held = held_of(rows)
-        asked = [row.stop_request_id for row in rows if row.stop_request_id]
-        clicks = CancellationRequest.objects.filter(id__in=asked, tenant_id__in={row.tenant_id for row in rows})
-        stops = {(click.tenant_id, click.id): click for click in clicks} if asked else {}
+        """Give each row of a page its words, in a few queries for all of them."""
+        held, clicks = held_of(rows), _clicks_of(rows)
+        latest = latest_of(rows, clicks)
         for row in rows:
-            known = Known(held=held.get(row.id), stop=stops.get((row.tenant_id, row.stop_request_id)))
-            row.words = words_of(row, known)
+            known = Known(held=held.get(row.id), stop=clicks.get((row.tenant_id, row.stop_request_id)))
+            row.words, row.latest = words_of(row, known), latest[row.id]
         return rows
 
     @admin.display(description="export")
@@ -79,6 +88,24 @@ class ExportJobAdmin(ConsoleAdmin):
         words: Words = job.words
         return words.html
 
+    @admin.display(description="for")
+    def since(self, job: Any) -> SafeString:
+        """Show how long it has been in this state."""
+        return ago(job.latest.since)
+
+    @admin.display(description="last event")
+    def last(self, job: Any) -> SafeString | str:
+        """Show what was recorded of it last, and when."""
+        event = job.latest.event
+        if event is None:
+            return "—"
+        return format_html('{}<span class="under">{}</span>', event.kind, ago(event.recorded_at))
+
+    @admin.display(description="select")
+    def chosen(self, job: ExportJob) -> SafeString:
+        """Offer it for cancelling many at once."""
+        return format_html('<input type="checkbox" name="job" value="{0}" aria-label="Select {0}">', job.id)
+
     @admin.display(description="attempts")
     def attempts(self, job: ExportJob) -> int:
         """Show how often a worker has taken it."""
@@ -89,12 +116,28 @@ class ExportJobAdmin(ConsoleAdmin):
         """Show how long ago, with the exact time, and by whom."""
         return format_html('{}<span class="under">by {}</span>', ago(job.created_at), job.created_by)
 
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        """Return the columns, with a box to tick for whoever may cancel."""
+        may = request.user.has_perm("exports.cancel_exportjob")
+        return ["chosen", *self.list_display] if may else [*self.list_display]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show the list, or to its own script only the rows."""
+        may = {"may_cancel": request.user.has_perm("exports.cancel_exportjob"), "most_jobs": MOST_JOBS}
+        answer = super().changelist_view(request, {**(extra_context or {}), **may})
+        if request.headers.get(PART) and isinstance(answer, TemplateResponse):
+            answer.template_name = "admin/exports/exportjob/rows.html"
+        return answer
+
     def get_urls(self) -> list[URLPattern]:
         """Return the list, the page of one export, and a screen for each verb."""
         view, site = self.admin_site.admin_view, self.admin_site
         assert site is not None  # noqa: S101 - a ModelAdmin is always made by its site
         return [
             path("", view(self.changelist_view), name="exports_exportjob_changelist"),
+            path("cancel-many/", view(require_POST(partial(plan_view, self))), name="exports_exportjob_cancel_many"),
+            path("cancel-many/<uuid:click>/", view(run_view), name="exports_exportjob_cancel_many_run"),
+            path("cancel-many/<uuid:click>/table/", view(table_view), name="exports_exportjob_cancel_many_table"),
             *self._verb_urls(),
             path("<str:job_id>/change/", view(require_safe(self.job_view)), name="exports_exportjob_change"),
         ]
@@ -159,3 +202,10 @@ class ExportJobAdmin(ConsoleAdmin):
     def _screen(self, verb: Verb, job: ExportJob) -> str:
         name = f"{self.admin_site.name}:exports_exportjob_{verb.name}"
         return reverse(name, args=[job.id])
+
+
+def _clicks_of(rows: list[Any]) -> dict[Any, CancellationRequest]:
+    """Return the clicks that asked these exports to stop or cancelled them, by tenant and id, in one query."""
+    ids = {each for row in rows for each in (row.stop_request_id, row.cancellation_request_id) if each is not None}
+    clicks = CancellationRequest.objects.filter(id__in=ids, tenant_id__in={row.tenant_id for row in rows})
+    return {(click.tenant_id, click.id): click for click in clicks} if ids else {}

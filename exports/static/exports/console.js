@@ -98,6 +98,70 @@
         }
     }
 
+    /* Takes a long act on, step by step, as its button would; whoever closes the page can resume it. */
+    class Run {
+        constructor(region) {
+            this.region = region;
+            this.bar = document.createElement("p");
+            this.bar.className = "live-bar";
+            this.button = document.createElement("button");
+            this.button.type = "button";
+            this.button.className = "quiet-button";
+            this.button.addEventListener("click", () => this.toggle());
+            this.note = document.createElement("span");
+            this.note.setAttribute("role", "status");
+            this.bar.append(this.button, " ", this.note);
+            if (!this.form()) return;
+            region.before(this.bar);
+            this.go();
+        }
+
+        form() {
+            return this.region.querySelector("form[data-step]");
+        }
+
+        toggle() {
+            this.paused = !this.paused;
+            this.paused ? this.rest("Paused. Nothing more is done until you go on.") : this.go();
+        }
+
+        rest(words) {
+            this.paused = true;
+            this.button.textContent = "Go on";
+            this.note.textContent = words;
+        }
+
+        async go() {
+            this.button.textContent = "Pause";
+            this.note.textContent = "Goes on by itself.";
+            if (this.working) return;
+            this.working = true;
+            try {
+                while (!this.paused && this.form()) await this.step();
+                if (!this.form()) this.end();
+            } catch {
+                this.rest("The last step got no answer. It counts once, even if it is sent again.");
+            }
+            this.working = false;
+        }
+
+        async step() {
+            const answer = await fetch(location.href, {
+                method: "POST",
+                body: new FormData(this.form()),
+                headers: { "X-Part": "progress" },
+                signal: AbortSignal.timeout(60000),
+            });
+            if (!answer.ok) throw new Error(String(answer.status));
+            this.region.innerHTML = await answer.text();
+        }
+
+        end() {
+            this.button.remove();
+            this.note.textContent = this.region.querySelector("[data-says]")?.dataset.says ?? "";
+        }
+    }
+
     function keep(region) {
         const focused = region.contains(document.activeElement) ? document.activeElement : null;
         return {
@@ -141,4 +205,5 @@
     window.addEventListener("pageshow", again);
     document.querySelector(".error-summary")?.focus();
     for (const region of document.querySelectorAll("[data-live]")) new Live(region);
+    for (const region of document.querySelectorAll("[data-run]")) new Run(region);
 })();

@@ -1,0 +1,64 @@
+"""One step of a bulk cancel: export by export, each in a transaction of its own, within a web request's time."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from exports.actions.request_cancellation import Click, request_cancellation
+from exports.admin.bulk_plan import keep, recorded
+from exports.models import ExportJob
+
+if TYPE_CHECKING:
+    from exports.access import Reach
+    from exports.admin.bulk_plan import Plan
+
+STEP_JOBS = 200
+"""Exports tried in one web request."""
+STEP_SECONDS = 10.0
+"""After so long no further export is begun: one whose row is held may take its lock timeout, and pages time out."""
+
+
+def step(plan: Plan, actor: str, reach: Reach) -> None:
+    """Try the next exports of a plan that are still within reach; each click has its one recorded outcome or none."""
+    give_up_at = time.monotonic() + STEP_SECONDS
+    batch = plan.todo[:STEP_JOBS]
+    tenants = dict(reach.narrow(ExportJob.objects.filter(id__in=batch)).values_list("id", "tenant_id"))
+    tried = 0
+    for job_id in batch:
+        if tried and time.monotonic() >= give_up_at:
+            break
+        tried += 1
+        if job_id in tenants:
+            _click(
+                plan,
+                Click(
+                    tenant_id=tenants[job_id],
+                    job_id=job_id,
+                    request_id=plan.request_id(job_id),
+                    requested_by=actor,
+                    reason=plan.reason or None,
+                ),
+            )
+    plan.todo = plan.todo[tried:]
+    keep(plan)
+
+
+def _click(plan: Plan, click: Click) -> None:
+    # What it came to is read from the record afterwards: an answer that was lost may have been recorded all the same.
+    assert click.request_id == plan.request_id(click.job_id), "a repeat is the same request"  # noqa: S101 - a bug
+    request_cancellation(click, using=ExportJob.objects.db)
+
+
+def begin(plan: Plan, reason: str) -> None:
+    """Start a plan; one that has started keeps its first reason."""
+    if not plan.has_started:
+        plan.reason, plan.has_started = reason, True
+        keep(plan)
+
+
+def again(plan: Plan) -> None:
+    """Let the exports that have no recorded answer be tried once more."""
+    answered = {click.job_id for click in recorded(plan)}
+    plan.todo = [job_id for job_id in plan.jobs if job_id not in answered]
+    keep(plan)
