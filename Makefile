@@ -35,8 +35,9 @@ install: .venv/.has-test
 demo: .venv/.has-demo
 	@exec $(PYTHON) manage.py demo "$$DEMO_DIR" $(if $(filter-out 0,$(ONCE)),--once)
 
+# Each process has servers of its own. Tests of one file stay together, those of one topic say their counts last.
 test: .venv/.has-test
-	@exec $(PYTHON) -m pytest $(ARGS)
+	@exec $(PYTHON) -m pytest $(or $(ARGS),-n 2 --dist loadfile -m "not soak")
 
 lint: .venv/.has-test
 	@exec $(PYTHON) -m config.devstack.lint

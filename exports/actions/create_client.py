@@ -72,6 +72,4 @@ def create_client(
 def _allow(user: User, tenants: Collection[Tenant], verbs: Collection[ClientVerb]) -> None:
     Membership.objects.bulk_create([Membership(user=user, tenant=tenant) for tenant in tenants])
     codenames = [CODENAMES[verb] for verb in verbs]
-    user.user_permissions.set(
-        Permission.objects.filter(content_type__app_label="exports", codename__in=codenames)
-    )
+    user.user_permissions.set(Permission.objects.filter(content_type__app_label="exports", codename__in=codenames))

@@ -52,9 +52,7 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
                 ),
                 ("name", models.SlugField(max_length=60, unique=True)),
                 (
@@ -145,9 +143,7 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
                 ),
                 (
                     "user",
@@ -182,9 +178,7 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
                 ),
                 ("external_id", models.TextField()),
                 ("email", models.TextField(blank=True)),
@@ -224,8 +218,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="contact",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "external_id"), name="uq_contacts_tenant_external"
-            ),
+            constraint=models.UniqueConstraint(fields=("tenant", "external_id"), name="uq_contacts_tenant_external"),
         ),
     ]

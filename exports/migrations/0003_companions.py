@@ -213,9 +213,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="exportrejection",
-            constraint=models.UniqueConstraint(
-                fields=("job", "version"), name="uq_export_rejections_job_version"
-            ),
+            constraint=models.UniqueConstraint(fields=("job", "version"), name="uq_export_rejections_job_version"),
         ),
         migrations.AddIndex(
             model_name="hold",
@@ -227,9 +225,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="termschange",
-            constraint=models.UniqueConstraint(
-                fields=("job", "version"), name="uq_terms_changes_job_version"
-            ),
+            constraint=models.UniqueConstraint(fields=("job", "version"), name="uq_terms_changes_job_version"),
         ),
         migrations.RunSQL(
             # Progress is worth nothing after a crash; unlogged, it costs no write-ahead log.
