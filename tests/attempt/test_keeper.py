@@ -95,7 +95,7 @@ def test_a_row_that_somebody_holds_delays_no_other_lease(world: World, kept: Kee
 
 
 def test_a_lost_attempt_stops_alone(world: World, kept: Keeping) -> None:
-    lost, other = running(world), running(world)
+    lost, other = running(world, limits().lease_seconds), running(world, limits().lease_seconds)
     ExportJob.objects.filter(id=lost.id).update(attempt_id=None, status="Queued")
     kept.hold(lost)
     kept.hold(other)

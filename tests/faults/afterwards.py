@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 6
 """More than an export needs from any crash to its end."""
+LIVE = {Status.RUNNING, Status.DELIVERING}
 NOTHING_SENT = {Status.QUEUED, Status.CANCELED, Status.REJECTED, Status.STOPPED, Status.FAILED}
 
 
@@ -30,10 +31,10 @@ def come_to_rest(scenario: Scenario, job_id: uuid.UUID) -> ExportJob:
     """Go on as beat, other workers and a client that got no answer do, until the export rests."""
     job: ExportJob | None = None
     for _ in range(ROUNDS):
-        for alias in ("api", "worker", "dispatcher"):
-            connections[alias].close()  # whoever goes on is another process
+        for connection in connections.all(initialized_only=True):
+            connection.close()  # whoever goes on is another process
         job = ExportJob.objects.filter(id=job_id).first()
-        if job is not None and (job.status in TERMINAL or job.status in scenario.ends):
+        if job is not None and (job.status in scenario.ends or (job.status in TERMINAL and not asks_again(scenario))):
             rested: ExportJob = job
             return rested
         _go_on(scenario, job_id, job)
@@ -41,13 +42,18 @@ def come_to_rest(scenario: Scenario, job_id: uuid.UUID) -> ExportJob:
 
 
 def _go_on(scenario: Scenario, job_id: uuid.UUID, job: ExportJob | None) -> None:
-    if job is None or scenario.role == "api":
-        scenario.act(job_id, "api")  # the client or person asks again, with the same id
+    if asks_again(scenario):
+        scenario.act(job_id, scenario.role)
     if job is not None and job.status == Status.QUEUED:
         wake(job_id, "worker")
-    elif job is not None:
+    elif job is not None and job.status in LIVE:
         expire(job)
         recovery.run_once(10, time_budget_seconds=20, using="worker")
+
+
+def asks_again(scenario: Scenario) -> bool:
+    """Whether whoever got no answer does the same again: a client or person, or the collector at its next run."""
+    return scenario.role in {"api", "acknowledger"}
 
 
 def assert_promises_hold(world: World, job: ExportJob) -> None:

@@ -6,6 +6,7 @@ the ordinary recovery of a deployment.
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -17,15 +18,17 @@ from exports.actions.change_terms import TermsEdit, change_terms
 from exports.actions.create_export import create_export
 from exports.actions.request_cancellation import Click, request_cancellation
 from exports.conf import Limits, limits
-from exports.contracts import Companion, Endpoint, Payload
+from exports.contracts import Acknowledgment, AcknowledgmentKind, Companion, Endpoint, Payload, Verification
+from exports.evidence import Absent, Baseline, NoReply, PublishAnswered, PublishForm, PublishSent, Trouble, encode
 from exports.holds import waking as waker
-from exports.models import Destination, ExportJob, Hold, Tenant
+from exports.models import Destination, ExportAttemptEvent, ExportJob, Hold, Tenant
 from exports.models.base import ClockTimestamp
 from exports.states import Status
 from exports.worker.drain import Drain
 from exports.worker.process import WorkerProcess
 from exports.worker.runner import WakeUp
 from reconciliation import recovery
+from reconciliation.acknowledgments.collecting import Collector
 from tests.faults.boundaries import delivering, running
 from tests.faults.world import BY, a_world, expire
 
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
     from config.devstack.partner import PartnerAccount
     from tests.faults.world import World
 
+ALIASES = ["default", "api", "worker", "dispatcher", "acknowledger", "auditor"]
+"""The owner, and every role that acts or looks in these lives."""
 DELIVERED = frozenset({Status.COMPLETED})
 CLOSED_PORT = 9
 
@@ -154,6 +159,33 @@ def _after_a_hold(world: World) -> uuid.UUID:
     return job_id
 
 
+def _collect(job_id: uuid.UUID, using: str) -> None:
+    del job_id
+    Collector(using).run_once(time_budget_seconds=20)
+
+
+def _acknowledged(world: World) -> uuid.UUID:
+    """Let a delivery whose answer was lost stand at the partner, with the partner's acknowledgment beside it."""
+    job, content = running(world), b"what was sent"
+    name, sha256 = world.final(job).name, hashlib.sha256(content).digest()
+    named: dict[str, Any] = {"job_id": job.id, "attempt_id": job.attempt_id}
+    jobs, events = ExportJob.objects.db_manager("worker"), ExportAttemptEvent.objects.db_manager("worker")
+    jobs.authorize_delivery(**named, final_name=name, file_rows=1, file_bytes=len(content), file_sha256=sha256)
+    sent = (Baseline(Absent()), PublishSent(PublishForm.LINK, f".{name}.part", name))
+    for record in (*sent, PublishAnswered(NoReply(Trouble.CONNECTION_LOST))):
+        events.append_evidence(**named, observed_by=BY, detail=encode(record))
+    outcome = Status.OUTCOME_UNKNOWN
+    jobs.finish_delivery(**named, worker_id=BY, outcome=outcome, reason=None, detail=f"{outcome}: no answer")
+    world.final(job).write_bytes(content)
+    world.final(job).with_name(f"{name}.ack").touch()
+    return job.id
+
+
+ACKNOWLEDGES = Verification(
+    acknowledgment=Acknowledgment(AcknowledgmentKind.FILE_APPEARS, suffix=".ack", completes_automatically=True)
+)
+
+
 def _both(*names: str) -> tuple[str, ...]:
     return tuple(f"{name}.{side}" for name in names for side in ("before", "after"))
 
@@ -228,10 +260,25 @@ SCENARIOS = (
         _both("recover.probe", "recover.evidence", "recover.resolved"),
         frozenset({Status.OUTCOME_UNKNOWN}),
     ),
+    Scenario(
+        "acknowledge",
+        "acknowledger",
+        _acknowledged,
+        _collect,
+        _both("acknowledgment.append", "acknowledgment.complete"),
+        contract={"verification": ACKNOWLEDGES},
+    ),
 )
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
 
-BY_PEOPLE = frozenset(_both("replace", "reconcile", "correct", "person_evidence"))
+BY_PEOPLE = frozenset(
+    (
+        *_both("replace", "reconcile", "correct", "person_evidence"),
+        "hold.open.after",
+        "hold.end.after",
+        "agreement.after",
+    )
+)
 """Points on the way of a person's own decision: one statement each, on a page whose answer the person waits for."""
 
 BY_THE_COLLECTOR = frozenset(_both("acknowledgment.append", "acknowledgment.complete"))

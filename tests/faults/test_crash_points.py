@@ -14,14 +14,13 @@ from django.db import DatabaseError, InterfaceError, connections
 from exports import crashpoints
 from tests.faults.afterwards import assert_promises_hold, come_to_rest
 from tests.faults.points import all_points
-from tests.faults.scenarios import BY_PEOPLE, BY_THE_COLLECTOR, SCENARIOS, Scenario
+from tests.faults.scenarios import ALIASES, BY_PEOPLE, BY_THE_COLLECTOR, SCENARIOS, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from config.devstack.partner import PartnerAccount
 
-ALIASES = ["default", "api", "worker", "dispatcher", "auditor"]
 pytestmark = pytest.mark.django_db(transaction=True, databases=ALIASES)
 
 CASES = [(scenario, point) for scenario in SCENARIOS for point in scenario.points]

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.processes,
     pytest.mark.usefixtures("empty_broker"),
-    pytest.mark.django_db(transaction=True, databases=["default", "api", "worker", "dispatcher", "auditor"]),
+    pytest.mark.django_db(
+        transaction=True, databases=["default", "api", "worker", "dispatcher", "acknowledger", "auditor"]
+    ),
 ]
 
 CASES = [(scenario, point) for scenario in SCENARIOS for point in scenario.points]

@@ -97,6 +97,8 @@ class WireProxy(Relay):
         self._ambush_lock = threading.Lock()
         self.statements: list[str] = []
         """Every statement that reached the server, in order, as text."""
+        self.watch: Callable[[str], None] = self.statements.append
+        """Told of each of them as it passes."""
 
     def ambush(
         self,
@@ -203,7 +205,7 @@ class _PostgresWire(Wire):
         lost_at_once = laid is not None and laid.fault in {Fault.LOSE_CLIENT, Fault.BLACK_HOLE}
         self._waiting.append(None if lost_at_once else laid)
         if text:
-            self._proxy.statements.append(text)
+            self._proxy.watch(text)
         self.link.to_server(data)
         if laid is not None and lost_at_once:
             self._lose(laid)

@@ -116,12 +116,12 @@ def agree(destination: Destination, account: PartnerAccount, **parts: Any) -> De
         created_by=BY,
     )
     parts.setdefault("endpoint", Endpoint(host=account.host, port=account.port))
+    parts.setdefault("verification", Verification(read_back=True))
     terms = Contract(
         paths=Paths(directory="/"),
         auth=Auth(user=account.username, secret_id=str(sealed.id)),
         host_keys=(HostKey(account.host_key),),
         permissions=Permissions(may_read=True),
-        verification=Verification(read_back=True),
         **parts,
     )
     contract = DestinationContract.objects.create(
