@@ -1,7 +1,7 @@
 # Everything runs from a clean clone with Python 3.11 to 3.14 and a package index that pip knows.
 # Recipes end in `exec`, so that a signal to make's child is a signal to Python itself.
 
-.PHONY: help install demo test lint clean
+.PHONY: help install demo test soak lint clean
 .DEFAULT_GOAL := help
 
 PYTHON := .venv/bin/python
@@ -11,6 +11,7 @@ help:
 	@echo "make demo          start everything, run sample exports, serve the console until Ctrl-C"
 	@echo "make demo ONCE=1   the same, but end after the table of what happened"
 	@echo "make test          the test suite, against servers it starts itself (ARGS=… for pytest)"
+	@echo "make soak          the long products of faults, servers and crash points"
 	@echo "make lint          formatter, linter, types, import contracts, migrations, deployment checks"
 	@echo "make install       create or refresh .venv for all of these"
 	@echo "make clean         delete .venv, caches and the demo's data"
@@ -35,9 +36,13 @@ install: .venv/.has-test
 demo: .venv/.has-demo
 	@exec $(PYTHON) manage.py demo "$$DEMO_DIR" $(if $(filter-out 0,$(ONCE)),--once)
 
-# Each process has servers of its own. Tests of one file stay together, those of one topic say their counts last.
+# Two processes, each with servers of its own; the tests of one file stay together.
 test: .venv/.has-test
-	@exec $(PYTHON) -m pytest $(or $(ARGS),-n 2 --dist loadfile -m "not soak")
+	@exec $(PYTHON) -m pytest $(or $(ARGS),-n 2 --dist loadfile)
+
+# The full product of faults, servers and crash points: an hour and more.
+soak: .venv/.has-test
+	@exec $(PYTHON) -m pytest -m soak $(ARGS)
 
 lint: .venv/.has-test
 	@exec $(PYTHON) -m config.devstack.lint
