@@ -1,0 +1,31 @@
+"""The bench for all schedules, and what they came to, printed at the end."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.interleavings.bench import Bench
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "interleavings" in item.path.parts:
+            item.add_marker(pytest.mark.django_db)
+
+
+@pytest.fixture(scope="package")
+def bench(django_db_setup: None, django_db_blocker: Any) -> Iterator[Bench]:
+    import reconciliation.sql  # noqa: F401, PLC0415 - its statements belong to the registry
+    from tests.interleavings.bench import Bench  # noqa: PLC0415 - Django must be set up
+
+    with django_db_blocker.unblock():
+        with closing(Bench()) as bench:
+            bench.prepare()
+            yield bench
+        print(bench.tally)
