@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from exports.access import actor_name
 from exports.actions.record_agreement import Agreement, Recorded, RefTaken, record_agreement
-from exports.admin.forms import ActForm, Step, line, lines, step_of
+from exports.admin.forms import ActForm, Step, line, lines, sent, step_of
 from exports.admin.frame import check_page, job_page, job_url
 from exports.models import ExportJob
 
@@ -55,7 +55,7 @@ class AgreementForm(ActForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 def agreement_view(request: HttpRequest, job: ExportJob) -> HttpResponseBase:
     """Show the form, the page to check it on, or lead back to the replacement."""
-    form = AgreementForm(request.POST or None)
+    form = AgreementForm(sent(request))
     match step_of(request, form):
         case Step.FILL_IN:
             return _fill_in(request, job, form)

@@ -17,7 +17,7 @@ from exports.access import actor_name
 from exports.admin.base import reach
 from exports.admin.bulk_plan import MOST_JOBS, Plan, expected, find, planned, recorded
 from exports.admin.bulk_run import STEP_JOBS, again, begin, step
-from exports.admin.forms import ActForm, lines
+from exports.admin.forms import ActForm, lines, sent
 from exports.admin.frame import PART, Trail, page
 from exports.admin.timeline import clicked
 from exports.models import ExportJob
@@ -76,7 +76,7 @@ def plan_view(admin: ExportJobAdmin, request: HttpRequest) -> HttpResponseBase:
 def run_view(request: HttpRequest, click: UUID) -> HttpResponseBase:
     """Show a plan before, while and after it runs; each POST takes it one step further."""
     plan = _find(request, click)
-    form = BulkForm(request.POST or None) if not plan.has_started else None
+    form = BulkForm(sent(request)) if not plan.has_started else None
     if request.method == "POST" and (form is None or form.is_valid()):
         _further(request, plan, form)
         return HttpResponseRedirect(_address(plan))

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 from exports.access import actor_name
 from exports.actions.end_hold import Ended, EndedBefore, Ending, NotByPeople, end_hold
 from exports.admin.formats import ago
-from exports.admin.forms import ActForm, lines
+from exports.admin.forms import ActForm, lines, sent
 from exports.admin.frame import Told, Trail, page, told_plain
 from exports.admin.hold_words import ENDING, covers, may_end, named
 from exports.admin.pausing import demand
@@ -44,7 +44,7 @@ def end_view(request: HttpRequest, hold_id: UUID) -> HttpResponseBase:
         raise Http404
     if hold.ended_at is None and not may_end(request, hold):
         raise PermissionDenied
-    form = EndForm(request.POST or None)
+    form = EndForm(sent(request))
     if request.method == "POST" and form.is_valid():
         return _ended(request, hold, form)
     return _end_page(request, hold, form, status=400 if form.errors else 200)

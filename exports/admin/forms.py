@@ -14,7 +14,7 @@ from django.core.exceptions import NON_FIELD_ERRORS
 
 if TYPE_CHECKING:
     from django.forms.boundfield import BoundField
-    from django.http import HttpRequest
+    from django.http import HttpRequest, QueryDict
 
 LONGEST_REASON = 2_000
 """Characters; a reason is read by people in a timeline, not a document."""
@@ -70,6 +70,11 @@ class ActForm(forms.Form):
     def answers(self) -> list[tuple[str, str]]:
         """What a person has filled in, by label, as they read it."""
         return [(str(field.label), _read(field, self.cleaned_data.get(field.name))) for field in self.visible_fields()]
+
+
+def sent(request: HttpRequest) -> QueryDict | None:
+    """Return what a form was sent with, be it nothing; None when it is only opened."""
+    return request.POST if request.method == "POST" else None
 
 
 def step_of(request: HttpRequest, form: ActForm) -> Step:

@@ -60,8 +60,9 @@ class HoldAdmin(ConsoleAdmin):
         return rows.filter(everything | Q(tenant_id__in=ids) | Q(destination__tenant_id__in=ids))
 
     def list_ways(self, request: HttpRequest) -> list[tuple[str, str]]:
-        """Return the freeze, for whoever may open a hold."""
-        may = request.user.has_perm("exports.add_hold")
+        """Return the freeze, for whoever may open a hold, unless everything is frozen: every page says that already."""
+        frozen = Hold.objects.filter(cause=HoldCause.FROZEN, ended_at=None)
+        may = request.user.has_perm("exports.add_hold") and not frozen.exists()
         return [("Freeze everything…", reverse("admin:exports_hold_freeze"))] if may else []
 
     def ways(self, request: HttpRequest, obj: Any) -> list[tuple[str, str]]:

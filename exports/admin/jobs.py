@@ -56,6 +56,7 @@ class ExportJobAdmin(ConsoleAdmin):
 
     keyset = jobs.NEWEST_FIRST
     list_display = ("number", "state", "since", "last", "attempts", "created")
+    list_display_links = ("number",)
     list_filter = (StatusFilter, TenantFilter, DestinationFilter, CreatedByFilter, AgeFilter, AttentionFilter)
     list_select_related = ("tenant", "destination")
     search_fields = ("id",)
@@ -88,7 +89,7 @@ class ExportJobAdmin(ConsoleAdmin):
         words: Words = job.words
         return words.html
 
-    @admin.display(description="for")
+    @admin.display(description="since")
     def since(self, job: Any) -> SafeString:
         """Show how long it has been in this state."""
         return ago(job.latest.since)

@@ -15,7 +15,7 @@ from exports.access import actor_name
 from exports.actions.open_hold import Held, IdReused, Pause, open_hold
 from exports.admin.base import reach
 from exports.admin.clicks import minted
-from exports.admin.forms import ActForm, hidden_id, lines
+from exports.admin.forms import ActForm, hidden_id, lines, sent
 from exports.admin.frame import Told, Trail, page, told_plain
 from exports.models import Destination, ExportJob, Hold, Tenant
 from exports.queries.jobs import as_uuid
@@ -104,7 +104,7 @@ def _open(request: HttpRequest, subject: Subject) -> HttpResponseBase:
     held = Hold.objects.filter(**subject.ids, job_id=None, cause__in=(HoldCause.PAUSED, HoldCause.FROZEN))
     # A new id once the last one has ended: pausing again is another decision, a second window is not.
     lived = f"{subject.destination_id or subject.tenant_id} {held.exclude(ended_at=None).count()}"
-    form = PauseForm(request.POST or None, initial={"hold_id": minted(request, "pause", lived)})
+    form = PauseForm(sent(request), initial={"hold_id": minted(request, "pause", lived)})
     if request.method == "POST" and form.is_valid():
         return _opened(request, subject, form)
     already = list(held.filter(ended_at=None).select_related("tenant", "destination").order_by("created_at"))
@@ -136,7 +136,7 @@ def _open_page(request: HttpRequest, subject: Subject, form: PauseForm, already:
         _trail(subject),
         status=400 if form.errors else 200,
         form=form,
-        effects=_effects(subject),
+        effects=_effects(request, subject),
         already=[(hold, reverse("admin:exports_hold_end", args=[hold.id])) for hold in already],
         button="Freeze everything" if subject.is_everything else "Pause it",
         back=subject.address,
@@ -152,11 +152,11 @@ def _trail(subject: Subject) -> Trail:
     return [holds] if subject.is_everything else [holds, (subject.name, subject.address)]
 
 
-def _effects(subject: Subject) -> list[str]:
-    running, queued = (_counted(subject, *statuses) for statuses in ((Status.RUNNING,), (Status.QUEUED,)))
+def _effects(request: HttpRequest, subject: Subject) -> list[str]:
+    running, queued = (_counted(request, subject, status) for status in (Status.RUNNING, Status.QUEUED))
     if subject.is_everything:
         return [
-            f"No export starts, of any tenant, to any destination. {queued} wait now.",
+            f"No export starts, of any tenant, to any destination. Of yours, {queued} wait now.",
             f"Those being prepared ({running}) are not delivered: they are given back and wait. No attempt is lost.",
             "What is being delivered right now goes on; it can no longer be stopped.",
             "Cancelling, and everything else in this console, works as before.",
@@ -168,7 +168,7 @@ def _effects(subject: Subject) -> list[str]:
     ]
 
 
-def _counted(subject: Subject, *statuses: Status) -> str:
-    rows = ExportJob.objects.filter(status__in=statuses, **subject.of_exports).order_by()
+def _counted(request: HttpRequest, subject: Subject, status: Status) -> str:
+    rows = reach(request).narrow(ExportJob.objects.filter(status=status, **subject.of_exports)).order_by()
     count = len(rows.values_list("id", flat=True)[: MOST_COUNTED + 1])
     return f"more than {MOST_COUNTED:,}" if count > MOST_COUNTED else str(count)

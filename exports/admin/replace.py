@@ -29,7 +29,7 @@ from exports.admin.agreements import agreement_view
 from exports.admin.cancel import CANCEL
 from exports.admin.cancel_words import NOT_FOUND
 from exports.admin.clicks import another, minted
-from exports.admin.forms import Step, step_of
+from exports.admin.forms import Step, sent, step_of
 from exports.admin.frame import Told, busy_page, check_page, job_page, job_url, told_page
 from exports.admin.replace_form import NO_SUCH_AGREEMENT, SAY_WHY, ReplaceForm
 from exports.admin.verbs import Screen, Verb
@@ -57,7 +57,7 @@ def replace_view(request: HttpRequest, job: ExportJob) -> HttpResponseBase:
     assert original is not None, "an export that was found has an original"  # noqa: S101 - a foreign key holds it
     if request.method != "POST" and not _may_be_replaced(original):
         return told_page(request, job, TITLE, _not_replaceable(original), status=200)
-    form = ReplaceForm(request.POST or None, original=original, initial=_initial(request, original))
+    form = ReplaceForm(sent(request), original=original, initial=_initial(request, original))
     match step_of(request, form):
         case Step.FILL_IN:
             return _fill_in(request, job, form)

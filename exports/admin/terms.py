@@ -21,7 +21,7 @@ from exports.actions.change_terms import (
     change_terms,
 )
 from exports.admin.formats import ago
-from exports.admin.forms import LOST, ActForm, Step, lines, step_of
+from exports.admin.forms import LOST, ActForm, Step, lines, sent, step_of
 from exports.admin.frame import Told, busy_page, check_page, job_page, job_url, told_page
 from exports.admin.verbs import Verb
 from exports.admin.words import Known, words_of
@@ -71,7 +71,7 @@ def terms_view(request: HttpRequest, job: ExportJob) -> HttpResponseBase:
     elsewhere = _elsewhere(request, job)
     if (told := _closed(job, elsewhere)) and request.method != "POST":
         return told_page(request, job, TITLE, told, status=200)
-    form = TermsForm(request.POST or None, elsewhere=elsewhere, initial={"expected_version": job.version})
+    form = TermsForm(sent(request), elsewhere=elsewhere, initial={"expected_version": job.version})
     match step_of(request, form):
         case Step.FILL_IN:
             status = 400 if form.errors else 200

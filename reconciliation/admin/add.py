@@ -10,7 +10,7 @@ from django.http import HttpResponseRedirect
 from django.views.decorators.http import require_http_methods
 
 from exports.access import actor_name
-from exports.admin.forms import Step, step_of
+from exports.admin.forms import Step, sent, step_of
 from exports.admin.frame import Told, check_page, job_page, job_url, told_page
 from exports.admin.verbs import Verb
 from exports.evidence import encode
@@ -45,7 +45,7 @@ def evidence_view(request: HttpRequest, job: ExportJob) -> HttpResponseBase:
     if kind is None:
         kinds = [(name, form.title, form.__doc__) for name, form in KINDS.items()]
         return job_page(request, job, "admin/reconciliation/kinds.html", TITLE, kinds=kinds)
-    return _kind_view(request, job, kind(request.POST or None, attempts=attempts))
+    return _kind_view(request, job, kind(sent(request), attempts=attempts))
 
 
 def _kind_view(request: HttpRequest, job: ExportJob, form: EvidenceForm) -> HttpResponseBase:

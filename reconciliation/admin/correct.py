@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from exports.access import actor_name
 from exports.admin.evidence_words import CONCLUSIONS
-from exports.admin.forms import LOST, ActForm, Step, choice, hidden_id, line, lines, step_of
+from exports.admin.forms import LOST, ActForm, Step, choice, hidden_id, line, lines, sent, step_of
 from exports.admin.frame import Told, busy_page, check_page, job_page, job_url, told_page
 from exports.admin.verbs import Verb
 from exports.states import FailureReason, Status
@@ -98,7 +98,7 @@ def correct_view(request: HttpRequest, job: ExportJob) -> HttpResponseBase:
     if request.method != "POST" and (told := _closed(docket)):
         return told_page(request, job, TITLE, told, status=200)
     initial = {"attempt_id": docket.job.attempt_id, "recorded_status": docket.job.status}
-    form = CorrectForm(request.POST or None, job=docket.job, initial=initial)
+    form = CorrectForm(sent(request), job=docket.job, initial=initial)
     match step_of(request, form):
         case Step.FILL_IN:
             return _fill_in(request, job, form, docket)

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from exports.access import actor_name
 from exports.admin.evidence_words import CONCLUSIONS
-from exports.admin.forms import ActForm, Step, choice, hidden_id, line, lines, step_of
+from exports.admin.forms import ActForm, Step, choice, hidden_id, line, lines, sent, step_of
 from exports.admin.frame import Told, busy_page, check_page, job_page, job_url, told_page
 from exports.admin.verbs import Verb
 from exports.states import Status
@@ -96,7 +96,7 @@ def reconcile_view(request: HttpRequest, job: ExportJob) -> HttpResponseBase:
     docket = docket_of(job)
     if request.method != "POST" and (told := _closed(docket)):
         return told_page(request, job, TITLE, told, status=200)
-    form = ReconcileForm(request.POST or None, verdict=docket.verdict, initial={"attempt_id": docket.job.attempt_id})
+    form = ReconcileForm(sent(request), verdict=docket.verdict, initial={"attempt_id": docket.job.attempt_id})
     match step_of(request, form):
         case Step.FILL_IN:
             return _fill_in(request, job, form, docket)

@@ -10,6 +10,7 @@ import pytest
 from django.db import connections
 
 from exports.admin.pages import pages
+from exports.admin.verbs import verbs
 from tests.lives import unknown
 from tests.people import a_person
 from tests.routing import RoleClient
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from exports.models import Destination
 
-pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "api", "worker"])
+pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "api", "worker", "reconciliation"])
 
 STRICT = {
     "default-src": "'none'",
@@ -62,7 +63,9 @@ def test_every_page_keeps_to_the_strict_policy(destination: Destination) -> None
     browser = RoleClient()
     browser.force_login(a_person(is_superuser=True))
     lists = [f"/admin/exports/{model._meta.model_name}/" for model in pages()]
-    paths = ["/admin/", "/admin/exports/", f"/admin/exports/exportjob/{job.id}/change/", "/admin/nothing/", *lists]
+    of_job = [f"/admin/exports/exportjob/{job.id}/{verb}/" for verb in ("change", *(verb.name for verb in verbs()))]
+    others = [f"{of_job[0][:-7]}evidence/?kind=statement", "/admin/worklist/", "/admin/exports/hold/freeze/"]
+    paths = ["/admin/", "/admin/exports/", "/admin/nothing/", *lists, *of_job, *others]
 
     for path in paths:
         answer = browser.get(path)

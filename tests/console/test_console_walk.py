@@ -128,7 +128,7 @@ def test_no_column_but_the_declared_filters_can_be_asked_for() -> None:
     tenant = a_tenant()
     browser = signed_in(a_person(tenant, group="Export viewers"))
 
-    for question in ("created_by", "tenant__name__startswith", "destination__contracts__terms__host"):
+    for question in ("claimed_by", "tenant__name__startswith", "destination__contracts__terms__host"):
         assert browser.get("/admin/exports/exportjob/", {question: "a"}).status_code == 400
 
 

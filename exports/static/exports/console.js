@@ -109,8 +109,10 @@
             this.button.className = "quiet-button";
             this.button.addEventListener("click", () => this.toggle());
             this.note = document.createElement("span");
-            this.note.setAttribute("role", "status");
-            this.bar.append(this.button, " ", this.note);
+            this.voice = document.createElement("span");
+            this.voice.className = "visually-hidden";
+            this.voice.setAttribute("role", "status");
+            this.bar.append(this.button, " ", this.note, this.voice);
             if (!this.form()) return;
             region.before(this.bar);
             this.go();
@@ -158,7 +160,8 @@
 
         end() {
             this.button.remove();
-            this.note.textContent = this.region.querySelector("[data-says]")?.dataset.says ?? "";
+            this.note.textContent = "";
+            this.voice.textContent = this.region.querySelector("[data-says]")?.dataset.says ?? "";
         }
     }
 
