@@ -44,16 +44,21 @@ def proxy(stack: Stack) -> Iterator[WireProxy]:
 
 @pytest.fixture(autouse=True)
 def _no_session_outlives_its_test(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Wait until no session is left: the database is dropped in the end, and whoever is still there forgot it."""
+    """Wait until no session of this test is left: the database is dropped in the end, who stays has forgotten it."""
     if request.node.get_closest_marker("django_db") is None:
         yield
         return
     request.getfixturevalue("transactional_db")
+    earlier = _pids()
     yield
     for connection in connections.all(initialized_only=True):
         if connection.alias != "default":
             connection.close()
-    until(lambda: not other_sessions())
+    until(lambda: not _pids() - earlier)
+
+
+def _pids() -> set[int]:
+    return {pid for pid, _, _ in other_sessions()}
 
 
 @pytest.fixture
