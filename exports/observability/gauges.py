@@ -31,7 +31,8 @@ _OPEN = ("Queued", "Running", "Delivering", "OutcomeUnknown")
 _AGE = "coalesce(extract(epoch FROM clock_timestamp() - {}), 0)::float8"
 
 _JOBS = " UNION ALL ".join(
-    f"SELECT '{status}', (SELECT count(*) FROM (SELECT FROM export_jobs WHERE status = '{status}' LIMIT {CAP}) AS counted)"
+    f"SELECT '{status}',"
+    f" (SELECT count(*) FROM (SELECT FROM export_jobs WHERE status = '{status}' LIMIT {CAP}) AS counted)"
     for status in _OPEN
 )
 _OLDEST = f"""
