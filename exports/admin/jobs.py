@@ -38,6 +38,7 @@ from exports.queries import jobs
 from exports.queries.ages import latest_of
 from exports.queries.history import contracts_of, history_of
 from exports.queries.holds import held_of
+from exports.states import TERMINAL, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,7 +183,8 @@ class ExportJobAdmin(ConsoleAdmin):
         """Show one export: what is known, what happens next, what can be done, and everything that happened."""
         job = self.find(request, job_id)
         history = history_of(job)
-        return TemplateResponse(request, "admin/exports/exportjob/job.html", self._context(request, job, history))
+        part = "head" if request.headers.get(PART) else "job"
+        return TemplateResponse(request, f"admin/exports/exportjob/{part}.html", self._context(request, job, history))
 
     def _context(self, request: HttpRequest, job: ExportJob, history: History) -> dict[str, Any]:
         now, contracts, held = timezone.now(), contracts_of(history), held_of([job]).get(job.id)
@@ -192,6 +194,7 @@ class ExportJobAdmin(ConsoleAdmin):
             "title": f"Export {job.id}",
             "opts": self.opts,
             "job": job,
+            "has_ended": Status(job.status) in TERMINAL,
             "facts": facts_of(history, held, now),
             "ways": ending_of(request, Hold.objects.select_related("destination").filter(id=held.id)) if held else [],
             "timeline": timeline_of(history, contracts, now),

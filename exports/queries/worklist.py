@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MOST = 100
 """Exports of each kind on the list, the oldest; a longer list is not worked through by reading it."""
+MOST_FILTERED = 1_000
+"""Exports of each kind that the list's filter finds, the oldest."""
 SWEPT_OFTEN = 3
 """An export that the sweeper has woken more often than this is not merely unlucky: something is wrong there."""
 LOOKED_THROUGH = 50_000
@@ -61,14 +63,14 @@ class Waiting:
     hold: Hold | None = None
 
 
-def attention() -> Q:
-    """Keep the exports that wait for a person by what their own rows say; late evidence is only on the worklist."""
-    unknown = Q(status=Status.OUTCOME_UNKNOWN)
-    occupied = Q(status=Status.FAILED, failure_reason=FailureReason.FINAL_NAME_OCCUPIED)
-    sleeping = Q(status=Status.QUEUED, sweep_count__gt=SWEPT_OFTEN)
-    guards = Hold.objects.filter(cause=HoldCause.GUARD, ended_at=None, job_id=OuterRef("id"))
-    guarded = Q(Exists(guards.filter(version=OuterRef("version"))), status=Status.QUEUED)
-    return unknown | (occupied & ~Q(_noted())) | sleeping | guarded
+def needing_attention(rows: QuerySet[Any], reach: Reach) -> QuerySet[Any]:
+    """Keep the exports that wait for a person by what their own rows say; late evidence is only on the worklist.
+
+    Found kind by kind first, since no index carries all of them at once.
+    """
+    ids = {job.id for kind in (_unknown, _occupied) for job in kind(reach, MOST_FILTERED)}
+    ids |= {waiting.job.id for kind in (_swept, _guarded) for waiting in kind(reach, MOST_FILTERED)}
+    return rows.filter(id__in=ids)
 
 
 def worklist(reach: Reach, contradicts: Contradicts) -> list[Waiting]:
@@ -81,13 +83,13 @@ def worklist(reach: Reach, contradicts: Contradicts) -> list[Waiting]:
     return sorted(found, key=lambda waiting: waiting.since)
 
 
-def _unknown(reach: Reach) -> Iterable[ExportJob]:
-    return visible(reach).filter(status=Status.OUTCOME_UNKNOWN).order_by("created_at")[:MOST]
+def _unknown(reach: Reach, most: int = MOST) -> Iterable[ExportJob]:
+    return visible(reach).filter(status=Status.OUTCOME_UNKNOWN).order_by("created_at")[:most]
 
 
-def _occupied(reach: Reach) -> Iterable[ExportJob]:
+def _occupied(reach: Reach, most: int = MOST) -> Iterable[ExportJob]:
     occupied = Q(status=Status.FAILED, failure_reason=FailureReason.FINAL_NAME_OCCUPIED)
-    return visible(reach).filter(occupied).exclude(_noted()).order_by("created_at")[:MOST]
+    return visible(reach).filter(occupied).exclude(_noted()).order_by("created_at")[:most]
 
 
 def _noted() -> Exists:
@@ -100,17 +102,20 @@ def _noted() -> Exists:
 def _with_evidence(jobs: list[ExportJob]) -> Iterable[Waiting]:
     events = _events_of(jobs)
     for job in jobs:
-        ours = [event for event in events if (event.job_id, event.attempt_id) == (job.id, job.attempt_id)]
+        ours = events.get((job.id, job.attempt_id), [])
         moves = [event.recorded_at for event in ours if event.kind != EventKind.DELIVERY_EVIDENCE]
         records = tuple(seen.decode(event.detail) for event in ours if event.kind == EventKind.DELIVERY_EVIDENCE)
         why = Why.UNKNOWN if job.status == Status.OUTCOME_UNKNOWN else Why.OCCUPIED
         yield Waiting(why, job, max(moves, default=job.created_at), records)
 
 
-def _events_of(jobs: list[ExportJob]) -> list[ExportAttemptEvent]:
-    """Return the events of these exports, the newest of them all; oldest first."""
+def _events_of(jobs: list[ExportJob]) -> dict[tuple[UUID, UUID | None], list[ExportAttemptEvent]]:
+    """Return the events of these exports' attempts, the newest of them all, each attempt's oldest first."""
     rows = ExportAttemptEvent.objects.filter(job_id__in=[job.id for job in jobs])
-    return list(rows.order_by("-id")[:MOST_EVENTS])[::-1]
+    grouped: dict[tuple[UUID, UUID | None], list[ExportAttemptEvent]] = {}
+    for event in reversed(rows.order_by("-id")[:MOST_EVENTS]):
+        grouped.setdefault((event.job_id, event.attempt_id), []).append(event)
+    return grouped
 
 
 def _late(reach: Reach, contradicts: Contradicts) -> Iterable[Waiting]:
@@ -142,15 +147,15 @@ def _ends(moves: QuerySet[Any]) -> QuerySet[Any]:
     return moves.exclude(kind__in=begun)
 
 
-def _swept(reach: Reach) -> Iterable[Waiting]:
+def _swept(reach: Reach, most: int = MOST) -> Iterable[Waiting]:
     sleeping = visible(reach).filter(status=Status.QUEUED, sweep_count__gt=SWEPT_OFTEN)
-    return [Waiting(Why.SWEPT, job, job.created_at) for job in sleeping.order_by("created_at")[:MOST]]
+    return [Waiting(Why.SWEPT, job, job.created_at) for job in sleeping.order_by("created_at")[:most]]
 
 
-def _guarded(reach: Reach) -> Iterable[Waiting]:
+def _guarded(reach: Reach, most: int = MOST) -> Iterable[Waiting]:
     """Return queued exports whose file looked wrong in the version that they still have."""
     open_guards = reach.narrow(Hold.objects.filter(cause=HoldCause.GUARD, ended_at=None))
-    holds = {(hold.job_id, hold.version): hold for hold in open_guards.order_by("created_at")[:MOST]}
+    holds = {(hold.job_id, hold.version): hold for hold in open_guards.order_by("created_at")[:most]}
     jobs = visible(reach).filter(id__in=[job_id for job_id, _ in holds], status=Status.QUEUED)
     found = ((job, holds.get((job.id, job.version))) for job in jobs)
     return [Waiting(Why.GUARDED, job, hold.created_at, hold=hold) for job, hold in found if hold is not None]

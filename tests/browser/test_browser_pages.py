@@ -143,6 +143,29 @@ def test_a_record_is_corrected_and_what_that_blocks_is_seen_before(
     assert lives.now(job.id).failure_reason == FailureReason.NOT_DELIVERED
 
 
+def test_an_exports_page_follows_it_and_leaves_what_is_marked_alone(
+    operator: Visitor, destination: Destination
+) -> None:
+    life = running(destination)
+    operator.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = operator.open(page_of(life.job))
+    page.get_by_label(f"Copy {life.job.id}").click()
+    assert page.evaluate("navigator.clipboard.readText()") == str(life.job.id)
+    page.locator("dl.facts .id").first.click()  # one click marks the whole id
+    marked = page.evaluate("document.getSelection().toString()")
+    assert marked == life.job.delivery_key
+    with page.expect_response(lambda answer: answer.request.headers.get("x-part") == "head"):
+        life.cancel()
+    assert page.evaluate("document.getSelection().toString()") == marked
+
+    page.evaluate("document.getSelection().removeAllRanges()")
+
+    page.locator(".state-strip", has_text="Asked to stop").wait_for()
+    page.get_by_role("link", name="It has changed: load all of the page again").click()
+    page.get_by_text("Cancel clicked: asked to stop").wait_for()
+    operator.shoot("job-running")
+
+
 def everything(there: Destination) -> None:
     an_export(there), running(there), delivered(there), rejected(there, "The tenant is not active.")
     unknown(there), running(there).fail(FailureReason.BUILD_FAILED)

@@ -74,9 +74,11 @@
 
         show(html) {
             if (this.paused) return; // pressed while the answer was on its way
+            if (isSelectedIn(this.region)) return; // somebody is about to copy what they have marked
             const kept = keep(this.region);
             this.region.innerHTML = html;
             restore(this.region, kept);
+            offerCopies(this.region);
             this.wait = this.every;
             this.note.className = "";
             this.note.textContent = `As of ${time()}.`;
@@ -86,11 +88,20 @@
         tell() {
             const state = this.state();
             if (state !== this.told) this.voice.textContent = this.region.querySelector("[data-says]").dataset.says;
+            if (state !== this.told && "liveMore" in this.region.dataset) this.more();
             this.told = state;
             if (!this.region.querySelector("[data-ended]")) return;
             this.ended = true;
             this.button.remove();
             this.note.textContent = `It has ended; nothing changes here any more. As of ${time()}.`;
+        }
+
+        more() {
+            const link = document.createElement("a");
+            link.href = location.pathname;
+            link.textContent = "It has changed: load all of the page again";
+            this.bar.querySelector("a")?.remove();
+            this.bar.append(link);
         }
 
         state() {
@@ -182,6 +193,32 @@
         again?.focus({ preventScroll: true });
     }
 
+    function isSelectedIn(region) {
+        const selected = document.getSelection();
+        return Boolean(selected) && !selected.isCollapsed && region.contains(selected.anchorNode);
+    }
+
+    function offerCopies(root) {
+        if (!navigator.clipboard) return; // not over plain HTTP
+        for (const id of root.querySelectorAll("dl.facts .id, h1 .id")) {
+            if (id.nextElementSibling?.classList.contains("copy")) continue;
+            const button = document.createElement("button");
+            button.type = "button";
+            button.className = "copy";
+            button.textContent = "Copy";
+            button.value = id.textContent;
+            button.setAttribute("aria-label", `Copy ${id.textContent}`);
+            button.addEventListener("click", () => copy(button));
+            id.after(" ", button);
+        }
+    }
+
+    async function copy(button) {
+        await navigator.clipboard.writeText(button.value);
+        button.textContent = "Copied";
+        setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    }
+
     function keyOf(element) {
         return [element.tagName, element.name, element.value, element.getAttribute("href")].join(" ");
     }
@@ -207,6 +244,7 @@
     document.addEventListener("submit", once);
     window.addEventListener("pageshow", again);
     document.querySelector(".error-summary")?.focus();
+    offerCopies(document);
     for (const region of document.querySelectorAll("[data-live]")) new Live(region);
     for (const region of document.querySelectorAll("[data-run]")) new Run(region);
 })();
