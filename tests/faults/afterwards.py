@@ -31,17 +31,19 @@ def come_to_rest(scenario: Scenario, job_id: uuid.UUID) -> ExportJob:
     """Go on as beat, other workers and a client that got no answer do, until the export rests."""
     job: ExportJob | None = None
     for _ in range(ROUNDS):
-        for connection in connections.all(initialized_only=True):
-            connection.close()  # whoever goes on is another process
         job = ExportJob.objects.filter(id=job_id).first()
         if job is not None and (job.status in scenario.ends or (job.status in TERMINAL and not asks_again(scenario))):
             rested: ExportJob = job
             return rested
-        _go_on(scenario, job_id, job)
+        go_on(scenario, job_id)
     raise AssertionError(f"export {job_id} does not come to rest: {job and job.status}")
 
 
-def _go_on(scenario: Scenario, job_id: uuid.UUID, job: ExportJob | None) -> None:
+def go_on(scenario: Scenario, job_id: uuid.UUID) -> None:
+    """Do the next thing that a deployment does by itself for this export, or that its client does."""
+    for connection in connections.all(initialized_only=True):
+        connection.close()  # whoever goes on is another process
+    job = ExportJob.objects.filter(id=job_id).first()
     if asks_again(scenario):
         scenario.act(job_id, scenario.role)
     if job is not None and job.status == Status.QUEUED:

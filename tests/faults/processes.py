@@ -18,7 +18,7 @@ from tests.faults.observing import until
 if TYPE_CHECKING:
     import signal
     import uuid
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from tests.faults.relay import Relay
 
@@ -97,6 +97,13 @@ class Process:
         """Wait until it has said these words."""
         until(lambda: words in self.said() or not self.is_running, seconds)
         assert words in self.said(), f"it ended with {self._child.returncode} and said:\n{self.said()}"
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Wait for something this process brings about; show what it said when that does not come."""
+        try:
+            until(holds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; it said:\n{self.said()}") from None
 
     def send(self, number: signal.Signals) -> None:
         """Send it a signal."""

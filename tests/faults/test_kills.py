@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import uuid
     from pathlib import Path
 
+    from _pytest.mark import ParameterSet
+
     from config.devstack.partner import PartnerAccount
     from config.devstack.stack import Stack
     from tests.faults.processes import Process
@@ -31,10 +33,18 @@ pytestmark = [
 ]
 
 CASES = [(scenario, point) for scenario in SCENARIOS for point in scenario.points]
+OFTEN = {"deliver", "dispatch", "resolve"}
+"""The ways on which something outside the database happens."""
 KILL_SECONDS = 60.0
 
 
-@pytest.mark.parametrize("case", CASES, ids=[f"{scenario.name}-{point}" for scenario, point in CASES])
+def a_case(scenario: Scenario, point: str) -> ParameterSet:
+    """Leave the ways that a transaction of one statement protects to the long run; each is raised at everywhere."""
+    marks = [] if scenario.name in OFTEN else [pytest.mark.soak]
+    return pytest.param((scenario, point), id=f"{scenario.name}-{point}", marks=marks)
+
+
+@pytest.mark.parametrize("case", [a_case(*case) for case in CASES])
 def test_a_process_killed_at_a_point_breaks_no_promise(
     case: tuple[Scenario, str], partner: PartnerAccount, stack: Stack, spool: Path, settings: Any
 ) -> None:

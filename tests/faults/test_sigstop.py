@@ -13,7 +13,6 @@ from exports.models import ExportJob
 from exports.models.base import ClockTimestamp
 from exports.states import Status
 from reconciliation import recovery
-from tests.faults.observing import until
 from tests.faults.processes import a_worker, is_stopped, worker_environment
 from tests.faults.world import evidence, kinds, now
 
@@ -44,9 +43,9 @@ AFTER_CUTOFF_2 = [
 
 def stand_still(worker: Process, job: ExportJob) -> None:
     """Wait until the worker stands at its point, and its lease has been over for two more leases."""
-    until(lambda: is_stopped(worker.pid))
+    worker.until(lambda: is_stopped(worker.pid))
     long_over = ClockTimestamp() - timedelta(seconds=2 * float(LEASE["EXPORT_LEASE_SECONDS"]))
-    until(lambda: ExportJob.objects.filter(id=job.id, lease_expires_at__lt=long_over).exists())
+    worker.until(lambda: ExportJob.objects.filter(id=job.id, lease_expires_at__lt=long_over).exists())
 
 
 def go_on_to_the_end(worker: Process) -> None:
