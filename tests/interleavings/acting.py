@@ -76,6 +76,7 @@ class Actor:
     """The statements executed in its transaction."""
     started_after: int = 0
     """How many writes were committed when its statement started."""
+    has_lapsed: bool = False
     began: bool = False
     ended: bool = False
 
@@ -127,6 +128,7 @@ class Actor:
             "version": call.version,
             "destination_id": str(uid(call.destination)),
             "recorded": call.recorded,
+            "has_lapsed": self.has_lapsed,
             "judged": call.judged,
             "started_after": self.started_after,
             "allowed": call.allow_same_person,

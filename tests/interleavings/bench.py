@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,8 @@ from django.db import connections
 from exports.states import Role
 from tests.interleavings.promises import PREPARE, QUESTION
 from tests.interleavings.seeding import SCHEMA, UNDO, script
-from tests.interleavings.sessions import ALIAS_OF, Session
-from tests.interleavings.world import ORIGINAL, REPLACEMENT, SIBLING, SUCCESSOR, Job, Lease, uid
+from tests.interleavings.sessions import ALIAS_OF, ANSWER_SECONDS, Result, Session, wait_for_any
+from tests.interleavings.world import ORIGINAL, REPLACEMENT, SIBLING, SUCCESSOR, Job, uid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 Facts = dict[str, Any]
 _NAME_OF = {str(uid(name)): name for name in (ORIGINAL, REPLACEMENT, SIBLING, SUCCESSOR)}
+_HAS_LAPSED = "SELECT clock_timestamp() >= min(lease_expires_at) FROM interleavings.before"
 _VACUUM_EVERY = 400
 """Schedules between two clean-ups: dead rows of some hundred schedules do not slow the next one down yet."""
 
@@ -59,6 +61,28 @@ class Bench:
             self.owner.do(script(family, self._layouts[family]))
         self.owner.do(f"SELECT {self._layouts[family]}()")
 
+    def lapse(self) -> bool:
+        """Wait until the laid out leases are over; return whether they still were current when asked first."""
+        was_current = self.owner.do(_HAS_LAPSED) == [("f",)]
+        while self.owner.do(_HAS_LAPSED) == [("f",)]:
+            time.sleep(0.005)  # between two questions; the lease is 0.3 s
+        return was_current
+
+    def blockers_of(self, session: Session) -> set[int]:
+        """Return whom a statement under way waits for, as soon as it waits."""
+        give_up_at = time.monotonic() + ANSWER_SECONDS
+        while not (blockers := self.observer.waits([session.pid])[session.pid]):
+            assert time.monotonic() < give_up_at, "the statement does not wait"
+        return blockers
+
+    def answer_of(self, session: Session) -> Result:
+        """Return the answer of a statement under way, as soon as it has one."""
+        give_up_at = time.monotonic() + ANSWER_SECONDS
+        while (result := session.receive()) is None:
+            assert time.monotonic() < give_up_at, "the statement still waits"
+            wait_for_any([session], ANSWER_SECONDS)
+        return result
+
     def judge(self, told: list[Mapping[str, Any]]) -> tuple[dict[str, Facts], list[str]]:
         """Return what the rows say now, and every promise that is broken."""
         self._judged += 1
@@ -75,7 +99,7 @@ class Bench:
             "status": job.status.value,
             "attempt": job.attempt and str(uid(job.attempt)),
             "claims": job.claims,
-            "lease": "LAPSED" if job.lease is Lease.LAPSING else job.lease.name,
+            "lease": job.lease.name,
             "stop": job.stop,
             "version": job.version,
             "destination": str(uid(job.destination)),

@@ -66,7 +66,8 @@ def _edits(call: Call, older: Call) -> Iterator[Action]:
 
 
 def _evidence_in(past: Past) -> int:
-    return sum(event.kind is EventKind.DELIVERY_EVIDENCE for event in past.events)
+    last = f"{past.job.name}.{past.job.claims}"
+    return sum(event.kind is EventKind.DELIVERY_EVIDENCE and event.attempt == last for event in past.events)
 
 
 def _with_attempts(past: Past, call: Call) -> Iterator[Action]:

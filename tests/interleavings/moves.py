@@ -129,11 +129,11 @@ RULES: dict[str, Rule] = {
     "renew_lease": Rule(W, _stay(_RUN, _DEL), (_mine,), lambda job, _: replace(job, lease=Lease.CURRENT)),
     "return_lease": Rule(W, _stay(_RUN), (_mine,), lambda job, _: replace(job, lease=Lease.GIVEN_BACK)),
     "requeue": Rule(
-        W, _of(W, _RUN, to=_only(_Q)), (_mine, _over, _not_asked_to_stop, _not_used_up), _requeued, by_id=True
+        W, _of(W, _RUN, to=_only(_Q)), (_mine, _not_asked_to_stop), _requeued, later=(_over, _not_used_up)
     ),
     "exhaust": Rule(
-        W, _of(W, _RUN, to=_only(Status.FAILED)), (_mine, _over, _not_asked_to_stop, _used_up),
-        lambda job, _: replace(job, reason=_EXHAUSTED, lease=Lease.NONE), by_id=True,
+        W, _of(W, _RUN, to=_only(Status.FAILED)), (_mine, _not_asked_to_stop),
+        lambda job, _: replace(job, reason=_EXHAUSTED, lease=Lease.NONE), later=(_over, _used_up),
     ),
     "stop_expired": Rule(
         W, _of(W, _RUN, to=_only(Status.STOPPED)), (_mine, _over, _asked_to_stop),

@@ -37,7 +37,7 @@ told AS MATERIALIZED (
            (t ->> 'attempt_id')::uuid AS attempt_id, (t -> 'version')::int AS version,
            (t ->> 'destination_id')::uuid AS destination_id, t ->> 'recorded' AS recorded,
            (t -> 'judged')::int AS judged, (t -> 'started_after')::int AS started_after,
-           (t -> 'allowed')::boolean AS allowed
+           (t -> 'has_lapsed')::boolean AS has_lapsed, (t -> 'allowed')::boolean AS allowed
     FROM jsonb_array_elements($1) WITH ORDINALITY AS each (t, n))
 """
 

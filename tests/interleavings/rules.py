@@ -44,6 +44,8 @@ class Lock:
 
     resource: str
     mode: Mode
+    is_certain: bool = True
+    """Whether it is due; else the server may take it or find out first that there is nothing to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +116,8 @@ class Rule:
     sets: Callable[[Job, Call], Job] = lambda job, _: job
     chosen: bool = False
     """Whether the caller chooses where to."""
-    by_id: bool = False
-    """Whether the row is locked before anything is asked of it."""
+    later: tuple[Callable[[Job, Call, View], bool], ...] | None = None
+    """What is asked of the row once it is locked by its id; None: the statement locks only what it changes."""
 
     def target(self, job: Job, call: Call) -> Status | None:
         """Return where the statement would bring a row of this status, or None: nowhere."""
@@ -124,13 +126,16 @@ class Rule:
 
     def allows(self, job: Job, call: Call, view: View) -> bool:
         """Say whether everything the statement asks holds."""
+        return self.nominates(job, call, view) and all(ask(job, call, view) for ask in self.later or ())
+
+    def nominates(self, job: Job, call: Call, view: View) -> bool:
+        """Say whether what it asks before any lock holds."""
         return self.target(job, call) is not None and all(ask(job, call, view) for ask in self.asks)
 
     def wants(self, view: View, call: Call) -> list[Lock]:
         """Return what the statement locks, as it finds the rows when it starts."""
-        if not self.by_id and not self.allows(view.job(call.target), call, view):
-            return []
-        return [Lock(call.target, Mode.CHANGE)]
+        is_nominated = self.nominates(view.job(call.target), call, view)
+        return [Lock(call.target, Mode.CHANGE, is_nominated)] if is_nominated or self.later is not None else []
 
     def does(self, view: View, call: Call) -> tuple[str, Change]:
         """Return the answer, and the rows it leaves changed."""

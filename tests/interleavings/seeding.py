@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exports.states import EventKind, FailureReason, Status
-from tests.interleavings.starting import UNKNOWN, Family
+from tests.interleavings.starting import AGAIN_FOR_FREE, Family
 from tests.interleavings.world import ORIGINAL, OURS, THEIRS, Event, Job, Past, Woken, message_of, uid
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ def _bystanders(family: Family) -> list[Past]:
     alike = replace(family.subject, edits=0).changed(woken=Woken.LATELY, **changes)
     if alike.job.reason is FailureReason.ORIGINAL_DELIVERED:  # only a replacement fails so
         alike = alike.changed(reason=FailureReason.BUILD_FAILED)
-    return [_renamed(alike, "bystander"), _renamed(UNKNOWN.changed(woken=Woken.LONGEST_AGO), "other bystander")]
+    other = AGAIN_FOR_FREE.authorized().finished(Status.OUTCOME_UNKNOWN).changed(woken=Woken.LONGEST_AGO)
+    return [_renamed(alike, "bystander"), _renamed(other, "other bystander")]
 
 
 def _hold(family: Family) -> str:

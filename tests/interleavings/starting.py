@@ -105,6 +105,9 @@ _SINGLE = {
     "unknown": UNKNOWN,
     "unknown, resolved": DELIVERING.lapsed().resolved(Status.OUTCOME_UNKNOWN),
     "unknown again": AGAIN.authorized().finished(Status.OUTCOME_UNKNOWN),
+    "unknown again, the first observed too": (
+        RUNNING.observed(BERT).requeued().claimed().authorized().finished(Status.OUTCOME_UNKNOWN)
+    ),
     "completed": COMPLETED,
     "completed, settled": UNKNOWN.reconciled(Status.COMPLETED),
     "completed, settled, observed by another": UNKNOWN.observed(BERT).reconciled(Status.COMPLETED),
@@ -177,6 +180,14 @@ FAMILIES = {
 }
 """Every starting state by its name."""
 
+LAPSING = {
+    "running": Family("running, about to lapse", RUNNING.changed(lease=Lease.LAPSING)),
+    "replacement": Family(
+        "replacement running, about to lapse", UNKNOWN, _COPY_RUNNING.changed(lease=Lease.LAPSING)
+    ),
+}
+"""States for schedules in which time matters."""
+
 SOLO_ONLY = frozenset(
     {
         "queued, edited",
@@ -190,6 +201,7 @@ SOLO_ONLY = frozenset(
         "delivering again, lapsed",
         "unknown, resolved",
         "unknown again",
+        "unknown again, the first observed too",
         "completed, settled, observed by another",
         "completed again",
         *_HELD,

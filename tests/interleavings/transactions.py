@@ -6,12 +6,12 @@ no more, and what is committed in the end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tests.interleavings.rules import TAKEN, Change, Lock, Mode, View, conflict
 from tests.interleavings.special import EXPECTED, slot_of
-from tests.interleavings.world import Job
+from tests.interleavings.world import Job, Lease
 
 if TYPE_CHECKING:
     from tests.interleavings.steps import Step
@@ -47,14 +47,14 @@ class Transactions:
         """Note what a statement will wait for, as it finds the rows now."""
         self.open[name].wants = EXPECTED[step.statement].wants(self._view(name), step.call)
 
-    def waits_for(self, name: str, step: Step) -> set[str]:
-        """Return the sessions that keep this one waiting now; what it need not wait for, it holds."""
+    def waits_for(self, name: str, step: Step, *, surely: bool = True) -> set[str]:
+        """Return the sessions that keep this one waiting now, or (not surely) that may; hold what is free."""
         mine = self.open[name]
         for wanted in mine.wants:
             if wanted is not mine.wants[0] and wanted not in EXPECTED[step.statement].wants(self._view(name), step.call):
                 continue  # what it waited for first has changed its mind
-            holders = {other for other in self.open if other != name and _holds(self.open[other], wanted)}
-            if holders:
+            holders = {other for other in self.open if other != name and _holds(self.open[other], wanted, surely)}
+            if holders and (wanted.is_certain or not surely):
                 return holders
             if wanted not in mine.locks:
                 mine.locks.append(wanted)
@@ -78,14 +78,24 @@ class Transactions:
         if commit:
             self.committed = self.committed | changes
 
+    def lapse(self) -> None:
+        """Let the leases be over that end soon."""
+        lapsing = {
+            name: replace(row, lease=Lease.LAPSED)
+            for name, row in self.committed.items()
+            if isinstance(row, Job) and row.lease is Lease.LAPSING
+        }
+        self.committed = self.committed | lapsing
+
     def _view(self, name: str) -> View:
         others = [transaction for other, transaction in self.open.items() if other != name]
         held = {lock.resource for each in others for lock in each.locks if conflict(lock.mode, Mode.CHANGE)}
         return View(self.committed | self.open[name].changes, frozenset(held))
 
 
-def _holds(transaction: Transaction, wanted: Lock) -> bool:
-    return any(lock.resource == wanted.resource and conflict(lock.mode, wanted.mode) for lock in transaction.locks)
+def _holds(transaction: Transaction, wanted: Lock, surely: bool) -> bool:  # noqa: FBT001 - passed on
+    held = [lock for lock in transaction.locks if lock.is_certain or not surely]
+    return any(lock.resource == wanted.resource and conflict(lock.mode, wanted.mode) for lock in held)
 
 
 def _locks_of_change(name: str, before: Any, after: Any) -> list[Lock]:

@@ -48,7 +48,7 @@ class Lease(Enum):
     CURRENT = "clock_timestamp() + interval '1 hour'"
     LAPSED = "clock_timestamp() - interval '1 hour'"
     GIVEN_BACK = "'epoch'"
-    LAPSING = "clock_timestamp() + interval '80 milliseconds'"
+    LAPSING = "clock_timestamp() + interval '300 milliseconds'"
 
     @property
     def is_over(self) -> bool:
