@@ -269,6 +269,7 @@ def test_the_worklist_a_pause_and_the_freeze(
 @pytest.mark.parametrize(
     ("name", "context"),
     [
+        ("light", {"color_scheme": "light"}),
         ("dark", {"color_scheme": "dark"}),
         ("narrow", {"viewport": {"width": 320, "height": 700}}),
         ("zoomed", {"viewport": {"width": 640, "height": 450}}),
@@ -294,11 +295,39 @@ def test_the_pages_work_in_the_dark_narrow_and_zoomed(
         "holds": "/admin/exports/hold/",
     }
 
+    wrong: list[str] = []
     for label, path in pages.items():
         page = person.open(path)
         person.shoot(f"{name}-{label}")
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{label} scrolls sideways by {wide} px"
+        wrong += [f"{label}: {each}" for each in person.audit()]
+    assert wrong == []
     if name == "dark":
         red, green, blue = (int(each) for each in str(person.style("body", "backgroundColor"))[4:-1].split(","))
         assert max(red, green, blue) < 64
+
+
+PLANTED = {
+    "no label: lonely": '<input name="lonely">',
+    "no name": '<a href="/x"></a>',
+    "h4 after": "<h4>deep</h4>",
+    "a table without headers": "<table><tr><td>1</td></tr></table>",
+    "contrast": '<p id="faint">faint</p>',
+    "id faint is there twice": '<p id="faint">again</p>',
+    "only": '<button id="tiny">x</button>',
+    "not one h1": "<h1>second</h1>",
+}
+
+
+def test_the_audit_of_a_page_sees_what_is_planted(operator: Visitor) -> None:
+    page = operator.open(LIST)
+    page.locator("main").evaluate(
+        "(each, html) => each.insertAdjacentHTML('beforeend', html)", "".join(PLANTED.values())
+    )
+    page.locator("#faint").first.evaluate("each => { each.style.color = '#999'; }")
+    page.locator("#tiny").evaluate("each => { each.style.cssText = 'width: 8px; height: 8px; padding: 0'; }")
+
+    found = operator.audit()
+
+    assert [planted for planted in PLANTED if not any(each.startswith(planted) for each in found)] == []

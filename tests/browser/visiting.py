@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.people import PASSWORD
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from playwright.sync_api import BrowserContext, ConsoleMessage, Page
+
+AUDIT = Path(__file__).with_name("audit.js")
 
 
 class Visitor:
@@ -47,6 +48,11 @@ class Visitor:
         """Keep what is to be seen, whole."""
         self.shots.mkdir(parents=True, exist_ok=True)
         (page or self.page).screenshot(path=self.shots / f"{name}.png", full_page=True)
+
+    def audit(self) -> list[str]:
+        """Return what is wrong with the page for whoever cannot see it well, or has no mouse."""
+        found: list[str] = self.page.evaluate(AUDIT.read_text(encoding="utf-8"))
+        return found
 
     def text(self, page: Page | None = None) -> str:
         return " ".join((page or self.page).locator("main").inner_text().split())
