@@ -16,7 +16,7 @@ from tests.interleavings.sessions import ALIAS_OF, ANSWER_SECONDS, Result, Sessi
 from tests.interleavings.world import ORIGINAL, REPLACEMENT, SIBLING, SUCCESSOR, Job, uid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tests.interleavings.starting import Family
 
@@ -83,7 +83,7 @@ class Bench:
             wait_for_any([session], ANSWER_SECONDS)
         return result
 
-    def judge(self, told: list[Mapping[str, Any]]) -> tuple[dict[str, Facts], list[str]]:
+    def judge(self, told: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Facts], list[str]]:
         """Return what the rows say now, and every promise that is broken."""
         self._judged += 1
         if self._judged % _VACUUM_EVERY == 0:

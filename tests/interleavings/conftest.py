@@ -20,12 +20,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="package")
-def bench(django_db_setup: None, django_db_blocker: Any) -> Iterator[Bench]:
+def bench(django_db_setup: None, django_db_blocker: Any) -> Iterator[Bench]:  # noqa: ARG001 - the database exists first
     import reconciliation.sql  # noqa: F401, PLC0415 - its statements belong to the registry
     from tests.interleavings.bench import Bench  # noqa: PLC0415 - Django must be set up
 
-    with django_db_blocker.unblock():
-        with closing(Bench()) as bench:
-            bench.prepare()
-            yield bench
-        print(bench.tally)
+    with django_db_blocker.unblock(), closing(Bench()) as bench:
+        bench.prepare()
+        yield bench

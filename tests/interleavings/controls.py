@@ -46,8 +46,6 @@ PLAINEST = (
 """The states in whose company a weakened statement is tried: one for each thing it can be guarded against."""
 PATIENCE = 150
 """Schedules after the first wrong answer in which the rows may still show the damage."""
-SAMPLE = 40
-"""Scenarios in which an everyday run tries a condition that is listed as defence in depth; `make soak` tries all."""
 NOTHING_WRITTEN = ("told Refused", "told Taken")
 """Wrong answers of a statement that wrote nothing: the rows will never show them."""
 
@@ -58,9 +56,7 @@ class Verdict:
 
     control: Weakened
     rows: Outcome | None = None
-    """The first schedule whose rows and answers break a promise."""
     told: Outcome | None = None
-    """The first schedule in which this statement answered or waited as it must not."""
     schedules: int = 0
     patience: int = PATIENCE
 
@@ -70,24 +66,10 @@ class Verdict:
         self.patience -= self.told is not None
         if outcome.broken:
             self.rows = outcome
-        elif self.told is None and self._is_about_the_statement(outcome):
+        elif outcome.surprises and self.told is None and "error" not in outcome.surprises[0]:
             self.told = outcome
             if any(words in outcome.surprises[0] for words in NOTHING_WRITTEN):
                 self.patience = 0
-
-    def _is_about_the_statement(self, outcome: Outcome) -> bool:
-        # A refusal by the database is not an answer: what refused is what stands behind the condition.
-        return any(f" {self.control.statement}" in words and "error" not in words for words in outcome.surprises)
-
-    @property
-    def shown(self) -> Outcome | None:
-        """The schedule that shows what the condition is for."""
-        return self.rows or self.told
-
-    @property
-    def shown_by(self) -> str:
-        """What showed it."""
-        return "rows" if self.rows else "answers and waits"
 
     @property
     def is_settled(self) -> bool:
@@ -95,13 +77,12 @@ class Verdict:
         return self.rows is not None or self.patience <= 0
 
 
-def try_out(bench: Bench, control: Weakened, sample: int | None = None) -> Verdict:
-    """Run every schedule with the statement until the rows break a promise, or about as many as `sample` says."""
+def try_out(bench: Bench, control: Weakened) -> Verdict:
+    """Run every schedule with the statement until the rows break a promise."""
     verdict = Verdict(control)
     if control.left_out.startswith("MATERIALIZED") and _is_planned_alike(bench, control):
         return verdict
-    scenarios = list(_scenarios(control))
-    for scenario in scenarios[:: 1 + len(scenarios) // sample] if sample else scenarios:
+    for scenario in _scenarios(control):
         for outcome in explore(bench, scenario):
             verdict.note(outcome)
             if verdict.is_settled:

@@ -106,7 +106,7 @@ def _of_an_attempt(prefix: str, call: Call, evidence: int, *, is_edge: bool) -> 
 
 
 def _misuses(call: Call) -> Iterator[Action]:
-    """Requests that no caller of the application makes, and that the statements refuse all the same."""
+    """Yield requests that no caller of the application makes, and that the statements refuse all the same."""
     stopped = replace(call, to=Status.STOPPED)
     for program in ("finish_delivery", "resolve", "reconcile"):
         yield Action(f"{program} as Stopped", program, stopped, is_edge=True)
@@ -145,7 +145,7 @@ def _wrong_corrections(job: Job, call: Call) -> Iterator[Action]:
 
 
 def _of_the_sweeper(family: Family, job: Job, call: Call) -> Iterator[Action]:
-    """The sweeper chooses for itself: what was not woken for long, if there is such an export."""
+    """Let the sweeper choose for itself: what was not woken for long, if there is such an export."""
     due = [each for each in family.jobs.values() if each.woken is Woken.LONG_AGO] or [family.subject.job]
     if job == due[0]:
         yield Action("sweep", "sweep", call)

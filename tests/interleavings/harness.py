@@ -10,7 +10,6 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from exports.states import Role
 from tests.interleavings.acting import Action, Actor
 from tests.interleavings.sessions import wait_for_any
 from tests.interleavings.touching import about
@@ -18,8 +17,9 @@ from tests.interleavings.transactions import Transactions
 from tests.interleavings.world import Lease
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
+    from exports.states import Role
     from tests.interleavings.bench import Bench
     from tests.interleavings.sessions import Result
     from tests.interleavings.starting import Family

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+
 from exports.states import TRANSITIONS, FailureReason, Role, Status
 from tests.interleavings.rules import Call, Rule, View, evidence_of
 from tests.interleavings.world import OURS, Job, Lease, Woken
+
 
 def _of(role: Role, *origins: Status, to: frozenset[Status] | None = None) -> frozenset[tuple[Status, Status]]:
     """Return the moves the table of transitions allows this role from these statuses."""
@@ -118,30 +120,37 @@ RULES: dict[str, Rule] = {
     "reject": Rule(W, _of(W, _Q, to=_only(Status.REJECTED)), (_as_evaluated,)),
     "cancel_queued": Rule(A, _of(A, _Q), (_ours,)),
     "request_stop": Rule(A, _stay(_RUN), (_ours, _not_asked_to_stop), lambda job, _: replace(job, stop=True)),
-    "change_terms": Rule(
-        A, _stay(_Q), (_ours, _as_evaluated, _an_original, _to_an_own_enabled_destination), _edited
-    ),
+    "change_terms": Rule(A, _stay(_Q), (_ours, _as_evaluated, _an_original, _to_an_own_enabled_destination), _edited),
     "finish_failed": Rule(W, _of(W, _RUN, to=_only(Status.FAILED)), (_mine, _begins_before_delivery), _ended),
     "finish_stopped": Rule(
-        W, _of(W, _RUN, to=_only(Status.STOPPED)), (_mine, _asked_to_stop), lambda job, _: replace(job, lease=Lease.NONE)
+        W,
+        _of(W, _RUN, to=_only(Status.STOPPED)),
+        (_mine, _asked_to_stop),
+        lambda job, _: replace(job, lease=Lease.NONE),
     ),
     "finish_delivery": Rule(W, _of(W, _DEL), (_mine,), _ended, chosen=True),
     "renew_lease": Rule(W, _stay(_RUN, _DEL), (_mine,), lambda job, _: replace(job, lease=Lease.CURRENT)),
     "return_lease": Rule(W, _stay(_RUN), (_mine,), lambda job, _: replace(job, lease=Lease.GIVEN_BACK)),
-    "requeue": Rule(
-        W, _of(W, _RUN, to=_only(_Q)), (_mine, _not_asked_to_stop), _requeued, later=(_over, _not_used_up)
-    ),
+    "requeue": Rule(W, _of(W, _RUN, to=_only(_Q)), (_mine, _not_asked_to_stop), _requeued, later=(_over, _not_used_up)),
     "exhaust": Rule(
-        W, _of(W, _RUN, to=_only(Status.FAILED)), (_mine, _not_asked_to_stop),
-        lambda job, _: replace(job, reason=_EXHAUSTED, lease=Lease.NONE), later=(_over, _used_up),
+        W,
+        _of(W, _RUN, to=_only(Status.FAILED)),
+        (_mine, _not_asked_to_stop),
+        lambda job, _: replace(job, reason=_EXHAUSTED, lease=Lease.NONE),
+        later=(_over, _used_up),
     ),
     "stop_expired": Rule(
-        W, _of(W, _RUN, to=_only(Status.STOPPED)), (_mine, _over, _asked_to_stop),
+        W,
+        _of(W, _RUN, to=_only(Status.STOPPED)),
+        (_mine, _over, _asked_to_stop),
         lambda job, _: replace(job, lease=Lease.NONE),
     ),
     "resolve": Rule(
-        W, _of(W, _DEL, to=frozenset({Status.COMPLETED, _UNK})), (_mine, _over),
-        lambda job, _: replace(job, lease=Lease.NONE), chosen=True,
+        W,
+        _of(W, _DEL, to=frozenset({Status.COMPLETED, _UNK})),
+        (_mine, _over),
+        lambda job, _: replace(job, lease=Lease.NONE),
+        chosen=True,
     ),
     "reconcile": Rule(R, _of(R, _UNK), (_ours, _mine), _reconciled, chosen=True),
     "complete_acknowledged": Rule(
@@ -151,7 +160,10 @@ RULES: dict[str, Rule] = {
         lambda job, call: replace(job, reconciled_by=call.person),
     ),
     "correct": Rule(
-        R, _of(R, *_SETTLED), (_ours, _mine, _recorded_as_said, _delivery_was_authorized, _four_eyes),
-        lambda job, call: replace(job, reason=_why_failed(job, call.reason), corrected=True), chosen=True,
+        R,
+        _of(R, *_SETTLED),
+        (_ours, _mine, _recorded_as_said, _delivery_was_authorized, _four_eyes),
+        lambda job, call: replace(job, reason=_why_failed(job, call.reason), corrected=True),
+        chosen=True,
     ),
 }

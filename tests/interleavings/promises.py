@@ -31,7 +31,8 @@ fresh AS MATERIALIZED (SELECT m.* FROM moments m, interleavings.mark WHERE m.id 
 
 _TOLD = """
 told AS MATERIALIZED (
-    SELECT n, t ->> 'session' AS session, t ->> 'program' AS program, t ->> 'statement' AS statement, t ->> 'answer' AS answer,
+    SELECT n, t ->> 'session' AS session, t ->> 'program' AS program, t ->> 'statement' AS statement,
+           t ->> 'answer' AS answer,
            (t -> 'applied')::boolean AS applied, (t -> 'ours')::boolean AS ours, t -> 'handled' AS handled,
            t ->> 'returned' AS returned, (t ->> 'job_id')::uuid AS job_id, (t ->> 'new_id')::uuid AS new_id,
            (t ->> 'attempt_id')::uuid AS attempt_id, (t -> 'version')::int AS version,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exports.states import EventKind, FailureReason, Status
-from tests.interleavings.starting import AGAIN_FOR_FREE, Family
+from tests.interleavings.starting import UNKNOWN, Family
 from tests.interleavings.world import ORIGINAL, OURS, THEIRS, Event, Job, Past, Woken, message_of, uid
 
 if TYPE_CHECKING:
@@ -78,8 +78,7 @@ def _bystanders(family: Family) -> list[Past]:
     alike = replace(family.subject, edits=0).changed(woken=Woken.LATELY, **changes)
     if alike.job.reason is FailureReason.ORIGINAL_DELIVERED:  # only a replacement fails so
         alike = alike.changed(reason=FailureReason.BUILD_FAILED)
-    other = AGAIN_FOR_FREE.authorized().finished(Status.OUTCOME_UNKNOWN).changed(woken=Woken.LONGEST_AGO)
-    return [_renamed(alike, "bystander"), _renamed(other, "other bystander")]
+    return [_renamed(alike, "bystander"), _renamed(UNKNOWN.changed(woken=Woken.LONGEST_AGO), "other bystander")]
 
 
 def _hold(family: Family) -> str:
@@ -90,9 +89,11 @@ def _hold(family: Family) -> str:
     return _insert(
         "holds (id, cause, destination_id, tenant_id, job_id, version, ended_at, until, reason, created_by)",
         [
-            f"gen_random_uuid(), '{cause}', {_id(destination)}, {_id(tenant)}, {_id(job)}, {version or 'NULL'},"
-            f" {'clock_timestamp()' if ended else 'NULL'},"
-            f" clock_timestamp() + {_text(until)}::interval, 'because', 'user:anna'"
+            (
+                f"gen_random_uuid(), '{cause}', {_id(destination)}, {_id(tenant)}, {_id(job)}, {version or 'NULL'},"
+                f" {'clock_timestamp()' if ended else 'NULL'},"
+                f" clock_timestamp() + {_text(until)}::interval, 'because', 'user:anna'"
+            )
         ],
     )
 
@@ -115,17 +116,25 @@ def _inserts(pasts: list[Past]) -> Iterable[str]:
         (_event_row(past.job, number, event) for past in pasts for number, event in enumerate(past.events)),
     )
     yield _insert(f"cancellation_requests ({_CLICK_COLUMNS})", (row for past in pasts for row in _click_rows(past)))
-    yield _insert("creation_requests (job_id, tenant_id, requested_by, destination_id, replaces_job_id)", (
-        f"'{uid(past.job.name)}', {_ours(past.job)}, 'client:crm', '{uid('first')}', {_id(past.job.original)}"
-        for past in pasts
-    ))
-    yield _insert("terms_changes (job_id, version, from_destination_id, to_destination_id, changed_by)", (
-        f"'{uid(past.job.name)}', {n + 2}, '{uid('first')}', '{uid('second')}', 'user:anna'"
-        for past in pasts for n in range(past.edits)
-    ))
-    yield _insert("export_rejections (job_id, version, reasons)", (
-        f"'{uid(past.job.name)}', {past.job.version}, '[]'" for past in pasts if past.job.status is Status.REJECTED
-    ))
+    yield _insert(
+        "creation_requests (job_id, tenant_id, requested_by, destination_id, replaces_job_id)",
+        (
+            f"'{uid(past.job.name)}', {_ours(past.job)}, 'client:crm', '{uid('first')}', {_id(past.job.original)}"
+            for past in pasts
+        ),
+    )
+    yield _insert(
+        "terms_changes (job_id, version, from_destination_id, to_destination_id, changed_by)",
+        (
+            f"'{uid(past.job.name)}', {n + 2}, '{uid('first')}', '{uid('second')}', 'user:anna'"
+            for past in pasts
+            for n in range(past.edits)
+        ),
+    )
+    yield _insert(
+        "export_rejections (job_id, version, reasons)",
+        (f"'{uid(past.job.name)}', {past.job.version}, '[]'" for past in pasts if past.job.status is Status.REJECTED),
+    )
     yield _insert(f"outbox ({_WAKE_UP_COLUMNS})", (row for past in pasts for row in _wake_up_rows(past)))
 
 
@@ -176,7 +185,9 @@ def _job_row(past: Past) -> str:
     stop = _id(click_of(job, "StopRequested") if job.stop else None)
     canceled = _id(click_of(job, "CanceledWhileQueued") if job.status is Status.CANCELED else None)
     key = key_of(job.original or job.name)
-    expected = f"'contacts-{key}.csv', 10, '\\x00', {_authorized_at(past)}" if job.authorized else "NULL, NULL, NULL, NULL"
+    expected = (
+        f"'contacts-{key}.csv', 10, '\\x00', {_authorized_at(past)}" if job.authorized else "NULL, NULL, NULL, NULL"
+    )
     why = "'asked for'" if job.original else "NULL"
     return (
         f"'{uid(job.name)}', {_ours(job)}, '{job.status}', {job.version}, '{uid(job.destination)}',"
@@ -191,7 +202,11 @@ def _authorized_at(past: Past) -> str:
 
 
 def _event_row(job: Job, number: int, event: Event) -> str:
-    detail = f"contacts-{key_of(job.original or job.name)}.csv" if event.kind is EventKind.DELIVERY_AUTHORIZED else event.detail
+    detail = (
+        f"contacts-{key_of(job.original or job.name)}.csv"
+        if event.kind is EventKind.DELIVERY_AUTHORIZED
+        else event.detail
+    )
     version = "NULL" if event.version is None else event.version
     return (
         f"'{uid(job.name)}', '{uid(event.attempt)}', '{event.kind}', {version}, {_text(event.observed_by)},"

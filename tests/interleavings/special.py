@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from exports.states import REPLACEABLE_FAILURES, Authorization, Role, Status
 from tests.interleavings.moves import RULES
@@ -23,6 +23,9 @@ from tests.interleavings.rules import (
     slot_holder,
 )
 from tests.interleavings.world import HOLD, OURS, Hold, Job, Woken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def slot_of(original: str | None) -> str:
@@ -256,8 +259,6 @@ class WakeWaiting:
         if not waits or not free or job.name in view.held:
             return REFUSED, {}
         return APPLIED, {job.name: replace(job, woken=Woken.JUST_NOW)}
-
-
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,10 @@ _COPY_DONE = {
     "build failed": _COPY_RUNNING.failed(FailureReason.BUILD_FAILED),
     "canceled": _COPY.canceled(),
 }
-_BEHIND = {"an original not delivered": NOT_DELIVERED, "a corrected original": NOT_DELIVERED.corrected(Status.COMPLETED)}
+_BEHIND = {
+    "an original not delivered": NOT_DELIVERED,
+    "a corrected original": NOT_DELIVERED.corrected(Status.COMPLETED),
+}
 _COPIES = [
     *(Family(f"replacement of an unknown original: {name}", UNKNOWN, past) for name, past in _COPY_DONE.items()),
     *(
@@ -182,9 +185,7 @@ FAMILIES = {
 
 LAPSING = {
     "running": Family("running, about to lapse", RUNNING.changed(lease=Lease.LAPSING)),
-    "replacement": Family(
-        "replacement running, about to lapse", UNKNOWN, _COPY_RUNNING.changed(lease=Lease.LAPSING)
-    ),
+    "replacement": Family("replacement running, about to lapse", UNKNOWN, _COPY_RUNNING.changed(lease=Lease.LAPSING)),
 }
 """States for schedules in which time matters."""
 

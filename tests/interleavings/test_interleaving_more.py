@@ -13,6 +13,8 @@ from tests.interleavings.starting import FAMILIES
 if TYPE_CHECKING:
     from tests.interleavings.bench import Bench
 
+pytestmark = pytest.mark.soak  # minutes of schedules; not yet quick enough for every run
+
 CLAIM_CANCEL_RECOVERY = [
     ("running, lapsed", "requeue"),
     ("running, given back", "requeue"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.interleavings.rules import Call
 from tests.interleavings.special import LOOKS, acknowledgment_of, slot_of
 from tests.interleavings.world import Job
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from tests.interleavings.rules import Call
 
 _ELSEWHERE: dict[str, Callable[[Call], set[str]]] = {
     "lock_gate": lambda call: {f"gate of {call.destination}"},

@@ -51,7 +51,9 @@ class Transactions:
         """Return the sessions that keep this one waiting now, or (not surely) that may; hold what is free."""
         mine = self.open[name]
         for wanted in mine.wants:
-            if wanted is not mine.wants[0] and wanted not in EXPECTED[step.statement].wants(self._view(name), step.call):
+            if wanted is not mine.wants[0] and wanted not in EXPECTED[step.statement].wants(
+                self._view(name), step.call
+            ):
                 continue  # what it waited for first has changed its mind
             holders = {other for other in self.open if other != name and _holds(self.open[other], wanted, surely)}
             if holders and (wanted.is_certain or not surely):

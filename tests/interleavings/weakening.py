@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _TOKEN = re.compile(r"'(?:[^']|'')*'|%\(\w+\)s|\w+|[()]|\S")
-_CLAUSE_ENDS = frozenset("RETURNING ORDER LIMIT GROUP UNION WINDOW DO FOR JOIN LEFT WHERE FROM".split())
+_CLAUSE_ENDS = frozenset(
+    ["RETURNING", "ORDER", "LIMIT", "GROUP", "UNION", "WINDOW", "DO", "FOR", "JOIN", "LEFT", "WHERE", "FROM"]
+)
 _LOCK = re.compile(r"\s+FOR (?:NO KEY UPDATE|KEY SHARE|UPDATE|SHARE)(?: OF \w+)?(?: SKIP LOCKED)?")
 _ARM = re.compile(r"\s+WHEN ((?:(?!\bTHEN\b).)+?) THEN '(\w+)'")
 
@@ -97,7 +99,7 @@ def _tokens(text: str) -> list[_Token]:
 def _conditions(text: str) -> Iterator[Cut]:
     tokens = _tokens(text)
     for index, token in enumerate(tokens):
-        begins = token.word == "WHERE" or token.word == "ON" and tokens[index + 1].word not in {"CONFLICT", "true"}
+        begins = token.word == "WHERE" or (token.word == "ON" and tokens[index + 1].word not in {"CONFLICT", "true"})
         clause, after = _clause(tokens[index + 1 :], token.depth) if begins else ([], "")
         if after != "DO":  # what follows ON CONFLICT only names an index
             yield from _parts(clause)
@@ -105,7 +107,7 @@ def _conditions(text: str) -> Iterator[Cut]:
 
 def _clause(tokens: list[_Token], depth: int) -> tuple[list[_Token], str]:
     for index, token in enumerate(tokens):
-        leaves = token.depth < depth or token.depth == depth and token.word in {*_CLAUSE_ENDS, ","}
+        leaves = token.depth < depth or (token.depth == depth and token.word in {*_CLAUSE_ENDS, ","})
         if leaves and not _is_distinct_from(tokens, index):
             return tokens[:index], token.word
     return tokens, ""
