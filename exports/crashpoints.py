@@ -70,13 +70,18 @@ def _raise() -> None:
     raise Crashed
 
 
-def _signal_self(signum: int) -> Callable[[], None]:
-    return lambda: os.kill(os.getpid(), signum)
+def _kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _stop() -> None:
+    """Stop the process, this thread first: sent to the process, another would take it while this one goes on."""
+    signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
 
 
 ACTIONS: dict[str, Callable[[], None]] = {
     "raise": _raise,
-    "kill": _signal_self(signal.SIGKILL),
-    "stop": _signal_self(signal.SIGSTOP),
+    "kill": _kill,
+    "stop": _stop,
 }
 """What an armed point can do: raise (finally still runs), SIGKILL (it does not), SIGSTOP (until SIGCONT)."""

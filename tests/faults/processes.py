@@ -103,7 +103,8 @@ class Process:
         try:
             until(holds)
         except AssertionError as error:
-            raise AssertionError(f"{error}; it said:\n{self.said()}") from None
+            state = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii").splitlines()[2:3]
+            raise AssertionError(f"{error}; {state}; it said:\n{self.said()}") from None
 
     def send(self, number: signal.Signals) -> None:
         """Send it a signal."""
