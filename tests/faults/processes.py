@@ -125,13 +125,16 @@ class Process:
 
 
 @contextmanager
-def a_worker(environment: Mapping[str, str], log: Path, *, app: str = "config", slots: int = 4) -> Iterator[Process]:
-    """Run a worker on the exports queue until the block ends; it is ready when the block begins."""
+def a_worker(
+    environment: Mapping[str, str], log: Path, *, app: str = "config", slots: int = 4, wait: bool = True
+) -> Iterator[Process]:
+    """Run a worker on the exports queue until the block ends; unless told otherwise it is ready when that begins."""
     command = [sys.executable, "-m", "celery", "-A", app, "--quiet", "worker", "-Q", "exports", "-c", str(slots)]
     command += ["-n", f"{log.stem}@%h", "--loglevel", "INFO", "--without-gossip", "--without-mingle"]
     process = Process(command, environment, log)
     try:
-        process.wait_for("ready.")
+        if wait:
+            process.wait_for("ready.")
         yield process
     finally:
         process.end()

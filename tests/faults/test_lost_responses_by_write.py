@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +11,7 @@ from exports import boundary
 from exports.states import Status
 from tests.faults import boundaries
 from tests.faults.boundaries import BOUNDARIES, Boundary
-from tests.faults.observing import held_tables, wait_until_one_is_blocked_by
+from tests.faults.observing import PATIENCE_SECONDS, held_tables, wait_until_one_is_blocked_by
 from tests.faults.relay import Doors
 from tests.faults.wire_proxy import Fault
 
@@ -73,14 +74,18 @@ def test_without_an_answer_from_the_write_and_from_the_row_nothing_is_known(
 @each_write
 @pytest.mark.usefixtures("impatient")
 def test_an_answer_that_is_swallowed_is_given_up_and_asked_of_the_row(
-    write: Boundary, proxy: WireProxy, lossy: str, world: World
+    write: Boundary, proxy: WireProxy, lossy: str, world: World, waking: Waking
 ) -> None:
     at = write.situation(world, lossy)
     laid = proxy.ambush(write.statement, Fault.BLACK_HOLE)
-
-    assert write.write(at) == write.applied
-
+    answer = waking.call(lambda: write.write(at), using=lossy)
     laid.wait()
+
+    done, _ = wait([answer], PATIENCE_SECONDS)
+    proxy.cut()  # whoever would wait for ever is let go
+    assert done, "it waited for an answer that nobody sends"
+
+    assert answer.result() == write.applied
     assert_applied_once(write, at)
 
 
