@@ -3,6 +3,7 @@
 from tests.faults.fixtures import (
     _no_session_outlives_its_test,
     admin,
+    count,
     empty_broker,
     impatient,
     lossy,
@@ -17,6 +18,7 @@ from tests.faults.fixtures import (
 __all__ = [
     "_no_session_outlives_its_test",
     "admin",
+    "count",
     "empty_broker",
     "impatient",
     "lossy",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from tests.faults.observing import other_sessions, until
 from tests.faults.waking import Waking
 from tests.faults.wire_proxy import WireProxy
 from tests.faults.world import World, a_world
+from tests.interleavings.summary import TALLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
     from config.devstack.partner import PartnerAccount
     from config.devstack.stack import Stack
+
+Count = Callable[[str], None]
+"""Adds one to what the suite prints under these words in the end."""
 
 LOSSY = "lossy"
 """The alias that reaches the database as exports_worker through the proxy."""
@@ -33,6 +38,13 @@ def pytest_configure() -> None:
     """Declare the alias before the first test makes the database; where it leads, each proxy says."""
     if LOSSY not in django_settings.DATABASES:
         django_settings.DATABASES[LOSSY] = deepcopy(django_settings.DATABASES["worker"])
+
+
+@pytest.fixture
+def count(request: pytest.FixtureRequest) -> Count:
+    """Count for the summary."""
+    tally = request.config.stash.setdefault(TALLY, [])
+    return lambda words: tally.append({words: 1})
 
 
 @pytest.fixture

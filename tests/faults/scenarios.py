@@ -280,6 +280,3 @@ BY_PEOPLE = frozenset(
     )
 )
 """Points on the way of a person's own decision: one statement each, on a page whose answer the person waits for."""
-
-BY_THE_COLLECTOR = frozenset(_both("acknowledgment.append", "acknowledgment.complete"))
-"""Points of a process that nothing of recovery follows: its own next run does (tests/acknowledgments)."""

@@ -14,12 +14,13 @@ from django.db import DatabaseError, InterfaceError, connections
 from exports import crashpoints
 from tests.faults.afterwards import assert_promises_hold, come_to_rest
 from tests.faults.points import all_points
-from tests.faults.scenarios import ALIASES, BY_PEOPLE, BY_THE_COLLECTOR, SCENARIOS, Scenario
+from tests.faults.scenarios import ALIASES, BY_PEOPLE, SCENARIOS, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from config.devstack.partner import PartnerAccount
+    from tests.faults.fixtures import Count
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=ALIASES)
 
@@ -36,7 +37,7 @@ def _as_before(settings: Any) -> Iterator[None]:
 
 
 def test_every_point_in_the_source_is_crashed_at() -> None:
-    assert all_points() == {point for _, point in CASES} | BY_PEOPLE | BY_THE_COLLECTOR
+    assert all_points() == {point for _, point in CASES} | BY_PEOPLE
 
 
 def test_a_point_that_nobody_armed_does_nothing() -> None:
@@ -44,12 +45,18 @@ def test_a_point_that_nobody_armed_does_nothing() -> None:
 
 
 @each_point
-def test_an_exception_at_a_point_breaks_no_promise(case: tuple[Scenario, str], partner: PartnerAccount) -> None:
+def test_an_exception_at_a_point_breaks_no_promise(
+    case: tuple[Scenario, str], partner: PartnerAccount, count: Count
+) -> None:
+    count("crash points: an exception at each")
     crash(case, partner, lambda _using: crashpoints.ACTIONS["raise"])
 
 
 @each_point
-def test_a_line_lost_at_a_point_breaks_no_promise(case: tuple[Scenario, str], partner: PartnerAccount) -> None:
+def test_a_line_lost_at_a_point_breaks_no_promise(
+    case: tuple[Scenario, str], partner: PartnerAccount, count: Count
+) -> None:
+    count("crash points: a lost line at each")
     crash(case, partner, lambda using: lambda: lose_line(using))
 
 

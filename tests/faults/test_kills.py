@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from django.conf import settings
 
 from exports import dispatcher, scavenger
 from tests.faults.afterwards import assert_promises_hold, come_to_rest
 from tests.faults.processes import a_step, a_worker, worker_environment
-from tests.faults.scenarios import SCENARIOS, Scenario, wake
+from tests.faults.scenarios import ALIASES, SCENARIOS, Scenario, wake
 
 if TYPE_CHECKING:
     import uuid
@@ -22,14 +23,13 @@ if TYPE_CHECKING:
 
     from config.devstack.partner import PartnerAccount
     from config.devstack.stack import Stack
+    from tests.faults.fixtures import Count
     from tests.faults.processes import Process
 
 pytestmark = [
     pytest.mark.processes,
     pytest.mark.usefixtures("empty_broker"),
-    pytest.mark.django_db(
-        transaction=True, databases=["default", "api", "worker", "dispatcher", "acknowledger", "auditor"]
-    ),
+    pytest.mark.django_db(transaction=True, databases=ALIASES),
 ]
 
 CASES = [(scenario, point) for scenario in SCENARIOS for point in scenario.points]
@@ -46,8 +46,9 @@ def a_case(scenario: Scenario, point: str) -> ParameterSet:
 
 @pytest.mark.parametrize("case", [a_case(*case) for case in CASES])
 def test_a_process_killed_at_a_point_breaks_no_promise(
-    case: tuple[Scenario, str], partner: PartnerAccount, stack: Stack, spool: Path, settings: Any
+    case: tuple[Scenario, str], partner: PartnerAccount, stack: Stack, spool: Path, count: Count
 ) -> None:
+    count("crash points: a real process killed at each")
     scenario, point = case
     world = scenario.world(partner)
     settings.EXPORTS = scenario.limits()

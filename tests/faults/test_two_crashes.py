@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from config.devstack.partner import PartnerAccount
+    from tests.faults.fixtures import Count
 
 pytestmark = [pytest.mark.soak, pytest.mark.django_db(transaction=True, databases=ALIASES)]
 
@@ -36,7 +37,8 @@ def _as_before(settings: Any) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=[f"{first}-then-{second}" for first, second in PAIRS])
-def test_two_crashes_in_a_row_break_no_promise(pair: tuple[str, str], partner: PartnerAccount) -> None:
+def test_two_crashes_in_a_row_break_no_promise(pair: tuple[str, str], partner: PartnerAccount, count: Count) -> None:
+    count("crash points: pairs in a row")
     first, second = pair
     scenario = BY_NAME["deliver"]
     world = scenario.world(partner)
