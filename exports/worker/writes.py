@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import transaction
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
     from exports.contracts import Limits as ContractLimits
     from exports.worker.builder import ExportFile
+
+Answer = TypeVar("Answer")
 
 CLAIM_TRY_SECONDS = 10.0
 """How long a claim is tried again after a definite refusal; the message stays unsettled and comes back."""
@@ -210,7 +213,6 @@ class AttemptWrites:
 
     def append(self, detail: str) -> bool:
         """Append evidence of this attempt, whoever owns the job now; whether it is certainly recorded."""
-        give_up_at = self._patience()
         events = ExportAttemptEvent.objects.db_manager(self._using)
 
         def write() -> bool | None:
@@ -229,10 +231,8 @@ class AttemptWrites:
                 or None
             )
 
-        while True:
-            recorded = settle(write, reread, unknown=None, give_up_at=give_up_at, using=self._using)
-            if recorded is not None or time.monotonic() >= give_up_at:
-                return bool(recorded)
+        unknown: bool | None = None
+        return bool(self._persist(write, reread, unknown=unknown, open_ends={unknown}))
 
     def _terminal(
         self,
@@ -256,12 +256,26 @@ class AttemptWrites:
             return Terminal.NOT_YET if self._stands(before) else Terminal.REFUSED
 
         self.before_last_write()
+        open_ends = {Terminal.NOT_YET, Terminal.UNKNOWN}
+        end = self._persist(write, reread, unknown=Terminal.UNKNOWN, open_ends=open_ends)
+        counters.terminal_writes.labels(after, reason or "", end).inc()
+        return end
+
+    def _persist(
+        self, write: Callable[[], Answer], reread: Callable[[], Answer], *, unknown: Answer, open_ends: set[Answer]
+    ) -> Answer:
+        """Write until an end is not open any more, or patience is over; before each further try the row is asked.
+
+        What got no answer may have been applied: written again it would be refused, or recorded a second time.
+        """
         give_up_at = self._patience()
-        while True:
-            end = settle(write, reread, unknown=Terminal.UNKNOWN, give_up_at=give_up_at, using=self._using)
-            if end in {Terminal.APPLIED, Terminal.REFUSED} or time.monotonic() >= give_up_at:
-                counters.terminal_writes.labels(after, reason or "", end).inc()
-                return end
+        settled = partial(settle, unknown=unknown, give_up_at=give_up_at, using=self._using)
+        end = settled(write, reread)
+        while end in open_ends and time.monotonic() < give_up_at:
+            end = settled(reread, reread)
+            if end in open_ends:
+                end = settled(write, reread)
+        return end
 
     def _stands(self, status: Status) -> bool:
         """Read state and ownership together."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from exports import boundary
 from exports.states import Status
 from tests.faults import boundaries
 from tests.faults.boundaries import BOUNDARIES, Boundary
-from tests.faults.observing import PATIENCE_SECONDS, held_tables, wait_until_one_is_blocked_by
+from tests.faults.observing import PATIENCE_SECONDS, held_tables, until, wait_until_one_is_blocked_by
 from tests.faults.relay import Doors
 from tests.faults.wire_proxy import Fault
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from tests.faults.world import World
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "api", "worker", "lossy"])
+LAST = [write for write in BOUNDARIES if write.tries_again()]
+"""The attempt's last writes, which are tried for as long as its process may."""
 each_write = pytest.mark.parametrize("write", BOUNDARIES, ids=[write.name for write in BOUNDARIES])
 
 
@@ -69,6 +72,34 @@ def test_without_an_answer_from_the_write_and_from_the_row_nothing_is_known(
 
     laid.wait()
     assert_applied_once(write, at)
+
+
+@pytest.mark.parametrize("write", LAST, ids=[write.name for write in LAST])
+def test_an_outage_longer_than_a_reread_is_outlasted_and_what_was_applied_is_found_and_not_written_again(
+    write: Boundary, proxy: WireProxy, lossy: str, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boundary, "REREAD_SECONDS", 0.1)
+    at = write.situation(world, lossy)
+    refused = threading.Event()
+
+    def go_away() -> None:
+        proxy.set_doors(Doors.RESET)
+        seen = proxy.accepted
+        threading.Thread(target=come_back, args=(proxy, seen, refused)).start()
+
+    proxy.ambush(write.statement, Fault.CUT_REPLY, then=go_away)
+
+    assert write.write(at) == write.applied
+
+    assert refused.is_set()
+    assert_applied_once(write, at)
+
+
+def come_back(proxy: WireProxy, seen: int, refused: threading.Event) -> None:
+    """Open the doors again after several tries were refused."""
+    until(lambda: proxy.accepted >= seen + 4)
+    refused.set()
+    proxy.set_doors(Doors.OPEN)
 
 
 @each_write
