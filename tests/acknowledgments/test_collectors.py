@@ -20,7 +20,7 @@ from tests.acknowledgments.waiting import (
     status_of,
     unknown,
 )
-from tests.faults.scenarios import BY_THE_COLLECTOR
+from tests.faults.scenarios import BY_NAME
 from tests.faults.test_crash_points import lose_line
 from tests.recovery import lives
 from tests.recovery.lives import ALIASES
@@ -119,7 +119,7 @@ def test_evidence_that_comes_between_the_verdict_and_the_write_stops_the_write(a
     assert status_of(job) == Status.OUTCOME_UNKNOWN
 
 
-@pytest.mark.parametrize("point", sorted(BY_THE_COLLECTOR))
+@pytest.mark.parametrize("point", BY_NAME["acknowledge"].points)
 def test_a_crash_at_any_point_leaves_the_rest_to_the_next_run(at: At, point: str) -> None:
     job = unknown(at.place())
     at.write(f"{file_of(job)}.ack")
@@ -131,7 +131,7 @@ def test_a_crash_at_any_point_leaves_the_rest_to_the_next_run(at: At, point: str
     assert_once_completed(job)
 
 
-@pytest.mark.parametrize("point", sorted(BY_THE_COLLECTOR))
+@pytest.mark.parametrize("point", BY_NAME["acknowledge"].points)
 def test_a_line_lost_at_any_point_ends_the_run_and_leaves_the_rest_to_the_next(at: At, point: str) -> None:
     job = unknown(at.place())
     at.write(f"{file_of(job)}.ack")

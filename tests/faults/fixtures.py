@@ -18,7 +18,7 @@ from tests.faults.observing import other_sessions, until
 from tests.faults.waking import Waking
 from tests.faults.wire_proxy import WireProxy
 from tests.faults.world import World, a_world
-from tests.interleavings.summary import TALLY
+from tests.summary import TALLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import reconciliation.sql  # noqa: F401 - its statements belong to the registry
+from tests.summary import TALLY
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -20,10 +23,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="package")
-def bench(django_db_setup: None, django_db_blocker: Any) -> Iterator[Bench]:  # noqa: ARG001 - the database exists first
-    import reconciliation.sql  # noqa: F401, PLC0415 - its statements belong to the registry
+def bench(
+    request: pytest.FixtureRequest,
+    django_db_setup: None,  # noqa: ARG001 - the database exists first
+    django_db_blocker: Any,
+) -> Iterator[Bench]:
     from tests.interleavings.bench import Bench  # noqa: PLC0415 - Django must be set up
 
     with django_db_blocker.unblock(), closing(Bench()) as bench:
         bench.prepare()
         yield bench
+        request.config.stash.setdefault(TALLY, []).append(dict(bench.tally))

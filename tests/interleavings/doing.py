@@ -83,6 +83,8 @@ def _with_attempts(past: Past, call: Call) -> Iterator[Action]:
     yield Action("complete_acknowledged on other evidence", "complete_acknowledged", uncounted, is_edge=True)
     strange = replace(call, attempt="other bystander.1")
     yield Action("evidence of another export's attempt", "append_evidence", strange, is_edge=True)
+    strange = replace(call, attempt="other bystander.2")
+    yield Action("acknowledgment of another export's attempt", "collect_acknowledgment", strange, is_edge=True)
     yield from _misuses(replace(call, attempt=last))
     yield from _settling(job, replace(call, attempt=last))
 

@@ -235,16 +235,20 @@ class Run:
 def expect_all(bench: Bench, scenario: Scenario, kind: str) -> None:
     """Run every schedule and expect of each what the rules lead to, and that it keeps every promise."""
     for outcome in explore(bench, scenario):
-        bench.tally[f"{kind}, schedules"] += 1
-        bench.tally[f"{kind}, schedules in which somebody waited"] += any("waits" in step for step in outcome.trace)
+        bench.tally[f"{kind}: schedules"] += 1
+        bench.tally[f"{kind}: schedules in which somebody waited"] += any("waits" in step for step in outcome.trace)
         bench.met |= outcome.met
         assert outcome.is_as_expected, str(outcome)
-    bench.tally[kind] += 1
+    bench.tally[f"{kind}: scenarios"] += 1
 
 
 def _play(bench: Bench, scenario: Scenario, choices: list[int]) -> Outcome:
     for _ in range(TRIES):
-        outcome = Run(bench, scenario, choices).play()
+        try:
+            outcome = Run(bench, scenario, choices).play()
+        except BaseException:
+            bench.start_over()
+            raise
         if not outcome.was_too_slow:
             return outcome
     raise AssertionError(f"{scenario}: the lease lapsed too early {TRIES} times")

@@ -11,7 +11,7 @@ from tests.interleavings.doing import actions_on, twin
 from tests.interleavings.harness import Scenario
 from tests.interleavings.rules import APPLIED, View
 from tests.interleavings.special import EXPECTED
-from tests.interleavings.starting import FAMILIES, SOLO_ONLY
+from tests.interleavings.starting import FAMILIES, ONLY_FOR, SOLO_ONLY
 from tests.interleavings.touching import about
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ _DECIDES = {
 """The statements of a program that change an export."""
 _UNDER_ITS_LOCK = {"cancel": ("lock_for_cancellation", "record_cancellation"), "claim a slot": ("lock_gate",)}
 """Those that a program runs beside them."""
+_WAITS_FOR_NOBODY = frozenset({"append_evidence", "collect_acknowledgment"})
+"""Programs beside which nobody waits, so that it changes nothing for others how they end."""
 _MAY_BE_REPEATED = frozenset({"cancel", "create_export"})
 """Programs whose caller sends the same again, with the same identity, when no answer came."""
 _OF_THE_ORIGINAL = frozenset({"authorize_delivery", "correct", "create_replacement"})
@@ -51,7 +53,8 @@ def pairs_of(family: Family) -> Iterator[Scenario]:
     """Return every two actions that can get in each other's way from these rows."""
     for pair in _any_pairs_of(family, [action for action in actions_on(family) if not action.is_edge]):
         one, other = pair.actions
-        if _hinders(family, one, other) or _hinders(family, other, one):
+        is_of_interest = {one.program, other.program} & ONLY_FOR.get(family.name, {one.program})
+        if is_of_interest and (_hinders(family, one, other) or _hinders(family, other, one)):
             yield pair
 
 
@@ -80,7 +83,9 @@ def _lasting(family: Family, action: Action) -> list[str]:
 def _any_pairs_of(family: Family, actions: list[Action]) -> Iterator[Scenario]:
     for one, other in combinations_with_replacement(actions, 2):
         if _touches(family, one) & _touches(family, other) and not _is_known_alone(family, one, other):
-            yield Scenario(family, (one, twin(other) if one is other else other))
+            both = (one, twin(other) if one is other else other)
+            waits = not {one.program, other.program} & _WAITS_FOR_NOBODY or one.program == other.program
+            yield Scenario(family, both, with_rollbacks=waits)
             if one is other and one.program in _MAY_BE_REPEATED:
                 yield Scenario(family, (one, replace(one, name=f"{one.name}, repeated")))
 
@@ -103,7 +108,8 @@ def _hinders(family: Family, one: Action, other: Action) -> bool:
 
 
 def _is_plain(family: Family) -> bool:
-    return family.other is None and family.original.job.claims < 2
+    """Whether this is a state in which two of those that always apply are tried against each other."""
+    return family.name in {"queued", "queued, not published", "delivering"}
 
 
 def rows_of(family: Family) -> Rows:

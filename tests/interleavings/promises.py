@@ -66,7 +66,7 @@ PROMISES = dict(sorted(_load(path) for path in (Path(__file__).parent / "promise
 """Every question, by promise and name."""
 
 PREPARE = f"""
-SET plan_cache_mode = force_generic_plan;
+SET plan_cache_mode = force_generic_plan; SET enable_hashjoin = off; SET enable_mergejoin = off;
 PREPARE judge (jsonb) AS
 WITH {_TOLD}, {_HISTORY}
 SELECT ({_FACTS}), (SELECT jsonb_agg(words) FROM ({" UNION ALL ".join(PROMISES.values())}) AS broken (words))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exports.states import EventKind, FailureReason, Status
-from tests.interleavings.starting import UNKNOWN, Family
+from tests.interleavings.starting import AGAIN_FOR_FREE, Family
 from tests.interleavings.world import ORIGINAL, OURS, THEIRS, Event, Job, Past, Woken, message_of, uid
 
 if TYPE_CHECKING:
@@ -18,10 +18,23 @@ if TYPE_CHECKING:
 
 DESTINATIONS = {"elsewhere": OURS, "first": OURS, "second": OURS, "disabled": OURS, "foreign": THEIRS}
 
-_TABLES = (
-    "outbox cancellation_requests export_attempt_events export_rejections terms_changes creation_requests"
-    " authorized_files acknowledgments_seen holds export_jobs deliveries"
-)
+BYSTANDERS = ("bystander", "other bystander")
+_OWNER_OF = {
+    "outbox": "job_id",
+    "cancellation_requests": "job_id",
+    "export_attempt_events": "job_id",
+    "export_rejections": "job_id",
+    "terms_changes": "job_id",
+    "creation_requests": "job_id",
+    "authorized_files": "job_id",
+    "acknowledgments_seen": "job_id",
+    "export_jobs": "id",
+    "deliveries": "original_job_id",
+    "interleavings.before": "id",
+    "interleavings.outbox_before": "job_id",
+}
+"""Every table a schedule writes to, and its column that says of which export a row is."""
+
 SCHEMA = f"""
 CREATE SCHEMA interleavings;
 CREATE TABLE interleavings.before (LIKE public.export_jobs);
@@ -37,19 +50,22 @@ INSERT INTO destinations (id, tenant_id, name, is_enabled) VALUES {
 """
 """What stands for the whole run: tenants, destinations, and where the rows before a schedule are kept."""
 
-CLEAR = "".join(f"DELETE FROM {table};" for table in _TABLES.split())
+CLEAR = "".join(f"DELETE FROM {table};" for table in ("holds", "interleavings.mark", *_OWNER_OF))
 UNDO = f"""
 {CLEAR}
 DROP SCHEMA interleavings CASCADE;
 DELETE FROM destinations WHERE id = ANY('{{{",".join(str(uid(name)) for name in DESTINATIONS)}}}');
 DELETE FROM tenants WHERE slug LIKE 'interleavings-%';
 """
-
+_THE_BYSTANDERS = " IN (" + ", ".join(f"'{uid(name)}'" for name in BYSTANDERS) + ")"
+_CLEAR_FAMILY = "DELETE FROM holds; DELETE FROM interleavings.mark;" + "".join(
+    f"DELETE FROM {table} WHERE {column} NOT{_THE_BYSTANDERS};" for table, column in _OWNER_OF.items()
+)
 _KEEP = """
-INSERT INTO interleavings.before SELECT * FROM export_jobs;
-INSERT INTO interleavings.outbox_before SELECT * FROM outbox;
-INSERT INTO interleavings.mark SELECT coalesce(max(id), 0), clock_timestamp() FROM export_attempt_events;
+INSERT INTO interleavings.before SELECT * FROM export_jobs WHERE id {of};
+INSERT INTO interleavings.outbox_before SELECT * FROM outbox WHERE job_id {of};
 """
+_MARK = "INSERT INTO interleavings.mark SELECT coalesce(max(id), 0), clock_timestamp() FROM export_attempt_events;"
 
 
 def key_of(name: str) -> str:
@@ -65,12 +81,16 @@ def click_of(job: Job, outcome: str) -> str:
 def script(family: Family, function: str) -> str:
     """Return the definition of a function that leaves exactly this family and its bystanders in the database.
 
-    A function, because the server then plans its thirty statements once and not for every schedule.
+    A function, because the server then plans its statements once and not for every schedule. Bystanders that are
+    known to stand there untouched are left as they are, unless it is asked to start afresh.
     """
-    pasts = [*family.pasts, *_bystanders(family)]
-    kept = "".join(f"DELETE FROM interleavings.{table};" for table in ("before", "outbox_before", "mark"))
-    body = kept + CLEAR + "".join(_inserts(pasts)) + _hold(family) + _KEEP
-    return f"CREATE FUNCTION {function}() RETURNS void LANGUAGE plpgsql AS $rows$ BEGIN {body} END $rows$"
+    bystanders, relatives = "".join(_inserts(_bystanders(family))), "".join(_inserts(list(family.pasts)))
+    body = (
+        f"IF afresh THEN {CLEAR} {bystanders} {_KEEP.format(of=_THE_BYSTANDERS)} END IF;"
+        f"{_CLEAR_FAMILY} {relatives} {_hold(family)} {_KEEP.format(of='NOT' + _THE_BYSTANDERS)} {_MARK}"
+    )
+    head = f"CREATE FUNCTION {function}(afresh boolean) RETURNS void LANGUAGE plpgsql"
+    return f"{head} AS $rows$ BEGIN {body} END $rows$"
 
 
 def _bystanders(family: Family) -> list[Past]:
@@ -78,7 +98,8 @@ def _bystanders(family: Family) -> list[Past]:
     alike = replace(family.subject, edits=0).changed(woken=Woken.LATELY, **changes)
     if alike.job.reason is FailureReason.ORIGINAL_DELIVERED:  # only a replacement fails so
         alike = alike.changed(reason=FailureReason.BUILD_FAILED)
-    return [_renamed(alike, "bystander"), _renamed(UNKNOWN.changed(woken=Woken.LONGEST_AGO), "other bystander")]
+    other = AGAIN_FOR_FREE.authorized().finished(Status.OUTCOME_UNKNOWN).changed(woken=Woken.LONGEST_AGO)
+    return [_renamed(past, name) for past, name in zip((alike, other), BYSTANDERS, strict=True)]
 
 
 def _hold(family: Family) -> str:

@@ -209,3 +209,18 @@ SOLO_ONLY = frozenset(
     }
 )
 """States in which each action is tried alone: in company they differ from no other in what is waited for."""
+
+_TAKEOVERS = frozenset({"requeue", "exhaust"})
+_WAKING = frozenset({"sweep", "wake_waiting"})
+ONLY_FOR = {
+    "queued, not published": frozenset({"dispatch"}),
+    "queued, not woken for long": _WAKING,
+    "queued again, not woken for long": _WAKING,
+    "running, given back": _TAKEOVERS,
+    "running again": _TAKEOVERS,
+    "running again, given back": _TAKEOVERS,
+    "running again, the first given back, lapsed": _TAKEOVERS,
+    "completed, settled": frozenset({"correct"}),
+    "not delivered, settled": frozenset({"correct"}),
+}
+"""States that differ from another only for these programs: pairs with one of them are run."""

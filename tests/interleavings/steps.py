@@ -61,8 +61,7 @@ def click(call: Call) -> Program:
         return
     if (yield Step("look up the click", call, LOOK_UP)).rows:
         return
-    model: Any = ExportJob
-    job: ExportJob = model(*locked.rows[0])
+    job = _row(locked.rows[0])
     outcome = decide(Status(job.status), stop_requested=job.stop_request_id is not None)
     if outcome in _CHANGES and not (yield Step(_CHANGES[outcome], call)).rows:
         return  # the application raises ChangedUnderLock; that the write was refused is already a wrong answer
@@ -103,6 +102,12 @@ def statements_of(program: str) -> tuple[str, ...]:
     return PROGRAMS[program][2] if program in PROGRAMS else (program,)
 
 
+def _row(columns: tuple[Any, ...]) -> Any:
+    """Return the row as the application makes it of the locking read's columns."""
+    model: Any = ExportJob
+    return model(*columns)
+
+
 def _applied(rows: Rows, _: Call) -> str:
     return {0: REFUSED, 1: APPLIED}.get(len(rows), f"{len(rows)} rows")
 
@@ -114,8 +119,7 @@ def _word(rows: Rows, _: Call) -> str:
 def _found(rows: Rows, call: Call) -> str:
     if len(rows) != 1:
         return MISSING if not rows else _applied(rows, call)
-    model: Any = ExportJob
-    job: ExportJob = model(*rows[0])
+    job = _row(rows[0])
     return f"Found {job.status}{' asked to stop' if job.stop_request_id else ''}"
 
 

@@ -85,7 +85,7 @@ def test_control_a_clock_read_before_the_last_lock_authorizes_on_a_lapsed_lease(
     outcomes = list(explore(bench, _against_cutoff_2(state, holder, text)))
     broken = [line for outcome in outcomes for line in outcome.broken]
     assert any("no_delivery_on_a_lapsed_lease" in line for line in broken)
-    bench.tally["controls of the clock"] += 1
+    bench.tally["lapsing: controls with an early clock"] += 1
 
 
 FROZEN_LATER = "INSERT INTO holds (id, cause, reason, created_by) VALUES (gen_random_uuid(), 'Frozen', 'stop', 'anna')"

@@ -13,8 +13,6 @@ from tests.interleavings.starting import FAMILIES
 if TYPE_CHECKING:
     from tests.interleavings.bench import Bench
 
-pytestmark = pytest.mark.soak  # minutes of schedules; not yet quick enough for every run
-
 CLAIM_CANCEL_RECOVERY = [
     ("running, lapsed", "requeue"),
     ("running, given back", "requeue"),
@@ -25,8 +23,6 @@ CLAIM_CANCEL_RECOVERY = [
 AUTHORIZE_STOP_RECOVERY_RENEW = [
     ("running", "requeue"),
     ("running, lapsed", "requeue"),
-    ("running, lapsed, asked to stop", "stop_expired"),
-    ("running again, lapsed", "exhaust"),
 ]
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(r"'(?:[^']|'')*'|%\(\w+\)s|\w+|[()]|\S")
 _CLAUSE_ENDS = frozenset(
-    ["RETURNING", "ORDER", "LIMIT", "GROUP", "UNION", "WINDOW", "DO", "FOR", "JOIN", "LEFT", "WHERE", "FROM"]
+    ["RETURNING", "ORDER", "LIMIT", "GROUP", "UNION", "WINDOW", "ON", "DO", "FOR", "JOIN", "LEFT", "WHERE", "FROM"]
 )
 _LOCK = re.compile(r"\s+FOR (?:NO KEY UPDATE|KEY SHARE|UPDATE|SHARE)(?: OF \w+)?(?: SKIP LOCKED)?")
 _ARM = re.compile(r"\s+WHEN ((?:(?!\bTHEN\b).)+?) THEN '(\w+)'")
