@@ -103,6 +103,9 @@ _API: dict[str, Rights] = {
     "authorized_files": READ,
     "holds": _read_and(_HOLD_COLUMNS, _HOLD_ENDS),
     "attempt_progress": READ,
+    "probe_requests": _read_and("id destination_id contract_id requested_by requested_at"),
+    "probe_runs": READ,
+    "probe_results": READ,
     # A destination never changes its tenant: exports that name it would change theirs.
     "destinations": _read_and("id tenant_id name is_enabled active_contract_id", "name is_enabled active_contract_id"),
     "tenants": _read_and("id slug name is_active", "slug name is_active"),
@@ -132,6 +135,10 @@ _WORKER: dict[str, Rights] = {
     "authorized_files": _read_and("attempt_id job_id rows"),
     "holds": _read_and(_HOLD_COLUMNS, _HOLD_ENDS),
     "attempt_progress": EDIT,
+    # A person asks for a probe; only a worker can say that it took one, and what was found.
+    "probe_requests": READ,
+    "probe_runs": _read_and("request_id worker_id began_at"),
+    "probe_results": _read_and("request_id worker_id server host_key proposed_mode report finished_at"),
     "destinations": READ,
     "tenants": READ,
     "contacts": READ,

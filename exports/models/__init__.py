@@ -16,6 +16,7 @@ from exports.models.history import (
 )
 from exports.models.operations import AttemptProgress, Hold, ProcessHeartbeat
 from exports.models.outbox import OutboxMessage
+from exports.models.probes import ProbeRequest, ProbeResult, ProbeRun
 from exports.models.tenants import Client, Membership, Tenant
 
 __all__ = [
@@ -37,6 +38,9 @@ __all__ = [
     "Membership",
     "OutboxMessage",
     "OverwriteAgreement",
+    "ProbeRequest",
+    "ProbeResult",
+    "ProbeRun",
     "ProcessHeartbeat",
     "Tenant",
     "TermsChange",

@@ -33,6 +33,9 @@ APPEND_ONLY = (
     "acknowledgments_seen",
     "destination_contracts",
     "overwrite_agreements",
+    "probe_requests",
+    "probe_runs",
+    "probe_results",
 )
 
 # Stated here once more, by hand: who may write what to the five tables. A mistake in exports/grants.py that gave
