@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from exports.admin.base import reach
 from exports.models import Destination, Tenant
-from exports.queries.jobs import as_uuid
+from exports.queries.jobs import as_uuid, creators_meant
 from exports.queries.worklist import needing_attention
 from exports.states import EventKind, Status
 
@@ -53,8 +53,14 @@ class TenantFilter(SimpleListFilter):
         return len(self.lookup_choices) > 1
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:  # noqa: ARG002 - the framework's signature
-        """Keep one tenant's exports."""
-        return queryset.filter(tenant__slug=self.value()) if self.value() else queryset
+        """Keep one tenant's exports.
+
+        Its id is looked up first: with it in hand, the server reads the tenant's own list from its index.
+        """
+        if not self.value():
+            return queryset
+        tenant_id = Tenant.objects.filter(slug=self.value()).values_list("id", flat=True).first()
+        return queryset.filter(tenant_id=tenant_id) if tenant_id else queryset.none()
 
 
 class DestinationFilter(SimpleListFilter):
@@ -129,7 +135,7 @@ class CreatedByFilter(SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:  # noqa: ARG002 - the framework's signature
         """Keep one creator's exports; a bare name is a person's or a client's."""
         name = (self.value() or "").strip()
-        return queryset.filter(created_by__in=[name, f"user:{name}", f"client:{name}"]) if name else queryset
+        return queryset.filter(created_by__in=creators_meant(name)) if name else queryset
 
 
 class AgeFilter(SimpleListFilter):

@@ -16,6 +16,7 @@ from exports.evidence import shown
 from exports.models import ExportJob
 from exports.queries.jobs import as_uuid
 from exports.queries.keyset import Keyset
+from exports.queries.worklist import LOOKED_THROUGH, oldest_looked_at
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -47,17 +48,18 @@ class ExportAttemptEventAdmin(ConsoleAdmin):
     list_filter = (KindFilter,)
     list_select_related = ("job",)
     search_fields = ("job_id",)
-    search_help_text = "An export's id."
+    search_help_text = f"An export's id. Members find the others among the newest {LOOKED_THROUGH:,} records."
 
     def get_search_results(
         self,
-        request: HttpRequest,  # noqa: ARG002 - the framework's signature
+        request: HttpRequest,
         queryset: QuerySet[Any],
         search_term: str,
     ) -> tuple[QuerySet[Any], bool]:
-        """Find the events of one export."""
+        """Find the events of one export; without one, members look through the newest of all tenants' records."""
         if not search_term.strip():
-            return queryset, False
+            everything = reach(request).tenant_ids is None
+            return (queryset if everything else queryset.filter(id__gt=oldest_looked_at())), False
         return queryset.filter(job_id=as_uuid(search_term.strip())), False
 
     @admin.display(description="export")

@@ -63,6 +63,18 @@ def search(rows: QuerySet[Any], text: str, reach: Reach) -> QuerySet[Any]:
     return rows.filter(id__in=ids)
 
 
+def creators_meant(name: str) -> list[str]:
+    """Return who is meant by a name as people type it, of those who have created anything.
+
+    Mostly that is one, and one creator's exports are read in their order from an index, which several are not.
+    """
+    first, *others = (
+        ExportJob.objects.filter(created_by=each).order_by().values_list("created_by", flat=True)[:1]
+        for each in (name, f"user:{name}", f"client:{name}")
+    )
+    return list(first.union(*others, all=True))
+
+
 def _originals_of_keys(text: str, reach: Reach) -> set[UUID]:
     named = _FINAL_NAME.fullmatch(text.strip())
     pasted = _UUID.search(text)

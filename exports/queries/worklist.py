@@ -132,14 +132,21 @@ def _late(reach: Reach, contradicts: Contradicts) -> Iterable[Waiting]:
 
 def _came_late(reach: Reach) -> Iterable[ExportAttemptEvent]:
     """Return evidence recorded after the last word on its attempt, oldest first."""
-    newest = ExportAttemptEvent.objects.order_by("-id").values_list("id", flat=True).first() or 0
-    evidence = ExportAttemptEvent.objects.filter(kind=EventKind.DELIVERY_EVIDENCE, id__gt=newest - LOOKED_THROUGH)
+    oldest = oldest_looked_at()
+    evidence = ExportAttemptEvent.objects.filter(kind=EventKind.DELIVERY_EVIDENCE, id__gt=oldest)
     moves = ExportAttemptEvent.objects.filter(job_id=OuterRef("job_id"), attempt_id=OuterRef("attempt_id")).exclude(
         kind=EventKind.DELIVERY_EVIDENCE
     )
-    late = evidence.filter(Exists(_ends(moves)), ~Exists(moves.filter(id__gt=OuterRef("id"))))
+    # A later move is among the same records: so bounded, it is found by one pass through them.
+    late = evidence.filter(~Exists(moves.filter(id__gt=OuterRef("id")).filter(id__gt=oldest)), Exists(_ends(moves)))
     rows = reach.narrow(late, "job__tenant_id").select_related("job__tenant", "job__destination")
     return rows.order_by("id")[:MOST_EVENTS]
+
+
+def oldest_looked_at() -> int:
+    """Return the id that LOOKED_THROUGH records have come after."""
+    newest: int = ExportAttemptEvent.objects.order_by("-id").values_list("id", flat=True).first() or 0
+    return newest - LOOKED_THROUGH
 
 
 def _ends(moves: QuerySet[Any]) -> QuerySet[Any]:

@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from django.core.management import call_command
 
+from exports.queries.worklist import SWEPT_OFTEN
 from tests.database.scratch import catalogue_of, manage, scratch_database
 
 if TYPE_CHECKING:
@@ -65,17 +66,20 @@ CONSTRAINTS = {
     "process_heartbeats": "process_heartbeats_pkey",
 }
 INDEXES = {
-    "export_jobs": "export_jobs_pkey ix_export_jobs_lease ix_export_jobs_woken ix_x_export_jobs_list"
+    "export_jobs": "export_jobs_pkey ix_export_jobs_lease ix_export_jobs_woken ix_x_export_jobs_attention"
+    " ix_x_export_jobs_created_by ix_x_export_jobs_destination ix_x_export_jobs_list"
     " ix_x_export_jobs_pace ix_x_export_jobs_recent ix_x_export_jobs_replaces ix_x_export_jobs_slots"
-    " ix_x_export_jobs_unknown ix_x_export_jobs_waiting uq_export_jobs_one_replacement uq_export_jobs_original_key"
-    " uq_export_jobs_tenant",
+    " ix_x_export_jobs_status ix_x_export_jobs_unknown ix_x_export_jobs_waiting"
+    " uq_export_jobs_one_replacement uq_export_jobs_original_key uq_export_jobs_tenant",
     "deliveries": "pk_deliveries uq_deliveries_original",
-    "export_attempt_events": "export_attempt_events_pkey ix_x_attempt_events_job uq_attempt_transition",
-    "cancellation_requests": "ix_x_cancellation_requests_job pk_cancellation_requests",
+    "export_attempt_events": "export_attempt_events_pkey ix_x_attempt_events_job ix_x_attempt_events_rare"
+    " ix_x_attempt_events_time uq_attempt_transition",
+    "cancellation_requests": "ix_x_cancellation_requests_job ix_x_cancellation_requests_recent"
+    " pk_cancellation_requests",
     "outbox": "ix_x_outbox_job ix_x_outbox_unpublished outbox_pkey",
     "creation_requests": "creation_requests_pkey",
     "terms_changes": "terms_changes_pkey uq_terms_changes_job_version",
-    "export_rejections": "export_rejections_pkey uq_export_rejections_job_version",
+    "export_rejections": "export_rejections_pkey ix_x_export_rejections_time uq_export_rejections_job_version",
     "authorized_files": "authorized_files_pkey",
     "acknowledgments_seen": "acknowledgments_seen_pkey uq_acknowledgments_seen",
     "overwrite_agreements": "overwrite_agreements_destination_id_32b991aa overwrite_agreements_pkey"
@@ -92,7 +96,7 @@ INDEXES = {
     " api_clients_user_id_key",
     "contacts": "contacts_pkey uq_contacts_tenant_external",
     "holds": "holds_destination_id_eae93da4 holds_pkey holds_tenant_id_2cbf57fc ix_x_holds_job ix_x_holds_open"
-    " ix_x_holds_unreleased uq_holds_automatic",
+    " ix_x_holds_recent ix_x_holds_unreleased uq_holds_automatic",
     "attempt_progress": "attempt_progress_pkey",
     "process_heartbeats": "process_heartbeats_pkey process_heartbeats_process_id_b448179b_like",
 }
@@ -107,6 +111,8 @@ PARTIAL = {
     " 'Rejected'::text, 'Stopped'::text, 'Failed'::text])) OR (failure_reason = 'OriginalDelivered'::text)))",
     "ix_export_jobs_lease": "(status = ANY (ARRAY['Running'::text, 'Delivering'::text]))",
     "ix_export_jobs_woken": "(status = 'Queued'::text)",
+    "ix_x_export_jobs_attention": "((status = 'OutcomeUnknown'::text) OR ((status = 'Failed'::text) AND (failure_reason"
+    f" = 'FinalNameOccupied'::text)) OR ((status = 'Queued'::text) AND (sweep_count > {SWEPT_OFTEN})))",
 }
 
 
