@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from django.db import connections
 
+from exports import crashpoints
 from exports.actions import request_cancellation as action
 from exports.actions.request_cancellation import Busy, BusyCause, ChangedUnderLock, Recorded, RequestIdReused
 from exports.models import CancellationRequest, ExportJob
@@ -127,6 +128,30 @@ def test_a_click_that_waits_longer_than_the_lock_timeout_is_busy_and_succeeds_wi
     assert recorded(later).outcome == CancellationOutcome.CANCELED_WHILE_QUEUED
     assert isinstance(later, Recorded)
     assert not later.repeated
+
+
+def lock_timeout() -> str:
+    with connections["api"].cursor() as cursor:
+        cursor.execute("SHOW lock_timeout")
+        return str(cursor.fetchone()[0])
+
+
+def test_the_lock_timeout_is_the_setting_s_within_the_transaction_and_the_role_s_after_it(
+    place: Place, settings: Any
+) -> None:
+    """A lock timeout set for this transaction alone; the role's own would let a click wait as long as it says."""
+    settings.EXPORTS = replace(settings.EXPORTS, cancel_lock_timeout_ms=123)
+    of_the_role = lock_timeout()
+    within: list[str] = []
+    crashpoints.arm("cancel.commit.before", lambda: within.append(lock_timeout()))
+
+    try:
+        submit(a_click(queued(place)))
+    finally:
+        crashpoints.disarm()
+
+    assert within == ["123ms"]
+    assert lock_timeout() == of_the_role != "123ms"
 
 
 def test_a_claim_waits_for_the_locking_read_until_the_cancellation_commits(

@@ -14,6 +14,7 @@ from django.conf import settings as django_settings
 from django.db import connections
 
 from exports import waits
+from exports.audit.run import audit
 from tests.faults.observing import other_sessions, until
 from tests.faults.waking import Waking
 from tests.faults.wire_proxy import WireProxy
@@ -33,11 +34,15 @@ Count = Callable[[str], None]
 LOSSY = "lossy"
 """The alias that reaches the database as exports_worker through the proxy."""
 
+LOSSY_API = "lossy_api"
+"""The same for exports_api: what a click, made in a web process, has to live through."""
+
 
 def pytest_configure() -> None:
-    """Declare the alias before the first test makes the database; where it leads, each proxy says."""
-    if LOSSY not in django_settings.DATABASES:
-        django_settings.DATABASES[LOSSY] = deepcopy(django_settings.DATABASES["worker"])
+    """Declare the aliases before the first test makes the database; where they lead, each proxy says."""
+    for alias, role in ((LOSSY, "worker"), (LOSSY_API, "api")):
+        if alias not in django_settings.DATABASES:
+            django_settings.DATABASES[alias] = deepcopy(django_settings.DATABASES[role])
 
 
 @pytest.fixture
@@ -76,9 +81,27 @@ def _pids() -> set[int]:
 @pytest.fixture
 def lossy(proxy: WireProxy, transactional_db: None) -> Iterator[str]:  # noqa: ARG001 - the database exists first
     """Return the worker's alias through the proxy."""
-    connections.databases[LOSSY] |= {"HOST": "127.0.0.1", "PORT": proxy.port}
-    yield LOSSY
-    connections[LOSSY].close()
+    yield from _through(proxy, LOSSY)
+
+
+@pytest.fixture
+def lossy_api(proxy: WireProxy, transactional_db: None) -> Iterator[str]:  # noqa: ARG001 - the database exists first
+    """Return the web process's alias through the proxy."""
+    yield from _through(proxy, LOSSY_API)
+
+
+def _through(proxy: WireProxy, alias: str) -> Iterator[str]:
+    connections.databases[alias] |= {"HOST": "127.0.0.1", "PORT": proxy.port}
+    yield alias
+    connections[alias].close()
+
+
+@pytest.fixture
+def audited(transactional_db: None) -> Iterator[None]:  # noqa: ARG001 - asked before the tables are emptied
+    """Ask every promise of the whole database once the test is over."""
+    yield
+    connections["default"].close()
+    assert [str(finding) for finding in audit("default") if finding.rule.is_violation] == []
 
 
 @pytest.fixture

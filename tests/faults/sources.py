@@ -49,6 +49,15 @@ def _click(
     connection.execute(STATEMENTS["record_cancellation"].text, {**named, **found, **words, **rest})
 
 
+class Slow(ContactsTable):
+    """Hands out one contact in three seconds: twenty of them make a build of a minute, by the server's clock."""
+
+    def select(self) -> sql.Composable:
+        """Return the same contacts, each after a pause that is its own."""
+        slowed = "SELECT slow.* FROM ({}) AS slow, LATERAL (SELECT pg_sleep(3 + 0 * length(slow.external_id))) AS pause"
+        return sql.SQL(slowed).format(super().select())
+
+
 class Poisoned(ContactsTable):
     """Ends its whole process, as the kernel does when memory runs out, once it is asked for one job's contacts."""
 

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from tests.faults.wire_proxy import WireProxy
     from tests.faults.world import World
 
-pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "api", "worker", "lossy"])
+pytestmark = [
+    pytest.mark.django_db(transaction=True, databases=["default", "api", "worker", "lossy"]),
+    pytest.mark.usefixtures("audited"),
+]
 
 DELIVERED = ["Claimed", "DeliveryAuthorized", "Finished"]
 
