@@ -11,10 +11,12 @@ import random
 import threading
 from typing import TYPE_CHECKING, Any
 
+from amqp.exceptions import AMQPError
 from celery import Task, current_app
 from celery.exceptions import Reject
 from celery.worker.request import Request
 from celery.worker.state import active_requests
+from redis.exceptions import RedisError
 
 from exports.disposition import Disposition
 from exports.observability import counters
@@ -22,12 +24,15 @@ from exports.worker.drain import Drain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from uuid import UUID
+
+    from exports.managers.queue import WakeUp
 
 logger = logging.getLogger(__name__)
 
 EXPORTS_QUEUE = "exports"
 RUN_EXPORT = "exports.run_export"
+CONNECTION_ERRORS: tuple[type[Exception], ...] = (AMQPError, RedisError)
+"""What a broker that is down shows where kombu does not translate it."""
 REDELIVERY_PAUSE_SECONDS = (1.0, 5.0)
 """Before an unsettled message goes back: without it a database outage would spin 260 times a second."""
 
@@ -90,14 +95,27 @@ def is_full(consumer: Any) -> bool:
     return bool(len(active_requests) >= consumer.pool.limit)
 
 
-def publish(wake_ups: Sequence[tuple[UUID, UUID]], producer: Any) -> None:
-    """Publish wake-ups (message id, job id) in one pipelined batch.
+def waiting(producer: Any) -> int:
+    """Return how many wake-ups lie in the broker's queue that no worker has taken; any transport answers this.
+
+    The queue is declared first, as publishing would: asking RabbitMQ for one that is not there closes the channel.
+    Redis has none while it is empty.
+    """
+    producer.maybe_declare(current_app.amqp.queues[EXPORTS_QUEUE])
+    try:
+        return int(producer.channel.queue_declare(queue=EXPORTS_QUEUE, passive=True).message_count)
+    except producer.connection.channel_errors:
+        return 0
+
+
+def publish(wake_ups: Sequence[WakeUp], producer: Any) -> None:
+    """Publish wake-ups in one pipelined batch.
 
     Returns only when the broker has accepted all of them; any exception means that each may or may not have
     arrived, so none may be marked. A message's id is its outbox row's.
     """
     with producer.batch():
-        for message_id, job_id in wake_ups:
+        for message_id, job_id, _ in wake_ups:
             # By name: a dispatcher needs no worker code, and no SSH library, in its memory.
             current_app.send_task(
                 RUN_EXPORT,
@@ -112,3 +130,9 @@ def publish(wake_ups: Sequence[tuple[UUID, UUID]], producer: Any) -> None:
 def open_producer() -> Any:
     """Return a context manager giving a producer on a connection of its own, with bounded socket waits."""
     return current_app.producer_pool.acquire(block=True, timeout=5)
+
+
+def hang_up() -> None:
+    """Forget every connection for publishing: after an error a channel may be closed, or its stream torn."""
+    current_app.producer_pool.force_close_all()
+    current_app.pool.force_close_all()

@@ -26,7 +26,7 @@ class Limits:
     cancel_lock_timeout_ms: int = 2000
     dispatch_poll_ms: int = 20
     dispatch_batch: int = 500
-    dispatch_depth: int = 10_000
+    dispatch_depth: int = 500
     broker_timeout_seconds: float = 5.0
     spool_dir: Path = Path("spool")
     source: str = "exports.worker.source.ContactsTable"

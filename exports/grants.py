@@ -48,7 +48,7 @@ _SCHEMA_STATE: dict[str, Rights] = {"django_migrations": READ}
 _HEARTBEAT = {"process_heartbeats": _read_and("process_id role started_at seen_at", "role started_at seen_at")}
 
 _EVENT_COLUMNS = "job_id attempt_id kind observed_by detail recorded_at"
-_WAKE_UP_COLUMNS = "message_id kind job_id created_at"
+_WAKE_UP_COLUMNS = "message_id kind job_id tenant_id created_at"
 _HOLD_COLUMNS = (
     "id tenant_id destination_id job_id version cause reason created_by created_at until"
     " ended_at ended_by ended_reason released_at"

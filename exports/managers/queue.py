@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from exports import sql
 from exports.managers.base import StatementManager
@@ -41,12 +41,28 @@ class QueueStatements(StatementManager):
         return self.ids("sweep", sweep_after_seconds=sweep_after_seconds, batch=batch)
 
 
+class WakeUp(NamedTuple):
+    """One unpublished wake-up; its message's id in the broker is its own."""
+
+    message_id: UUID
+    job_id: UUID
+    tenant_id: UUID
+
+
 class OutboxManager(StatementManager):
     """The dispatcher's two statements."""
 
-    def take(self, *, batch: int) -> list[tuple[UUID, UUID]]:
-        """Lock up to `batch` unpublished wake-ups until the transaction ends: (message id, job id)."""
-        return [(row[0], row[1]) for row in sql.fetch_all("take_outbox", self.db, {"batch": batch})]
+    def take(self, *, batch: int, after_tenant: UUID) -> list[WakeUp]:
+        """Lock up to `batch` unpublished wake-ups until the transaction ends, in rounds over tenants.
+
+        The first round begins with the tenant after `after_tenant`, in the order of their ids.
+        """
+        taken = sql.fetch_all("take_outbox", self.db, {"batch": batch, "after_tenant": after_tenant})
+        return [WakeUp(*row) for row in taken]
+
+    def waits(self) -> bool:
+        """Whether any wake-up is unpublished."""
+        return self.filter(published_at=None).exists()
 
     def mark_published(self, *, message_ids: list[UUID]) -> list[UUID]:
         """Mark wake-ups the broker has accepted; return those that were not marked before."""

@@ -34,6 +34,7 @@ takeovers = _counter("takeovers", "Expired attempts by what came of them in a re
 recovery_unfinished = _counter("recovery_unfinished", "Recovery runs that left expired attempts unvisited.")
 dispatched = _counter("dispatched", "Wake-ups published and marked.")
 dispatch_failures = _counter("dispatch_failures", "Rounds of the dispatcher that database or broker kept from ending.")
+dispatch_held_back = _counter("dispatch_held_back", "Looks of the dispatcher at a broker's queue that was deep enough.")
 swept = _counter("swept", "Queued exports woken by the sweeper.")
 swept_often = _counter("swept_often", "Of these, exports swept three times or more.")
 woken = _counter("woken_after_hold", "Queued exports woken because a hold ended or a slot was freed.")

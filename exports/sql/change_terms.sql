@@ -15,10 +15,10 @@ changed AS (
     FROM target, before
     WHERE j.id = before.id AND j.tenant_id = %(tenant_id)s::uuid AND j.status = 'Queued'
       AND j.version = %(expected_version)s::int AND j.replaces_job_id IS NULL
-    RETURNING j.id, j.version, j.destination_id, before.destination_id AS from_destination_id),
+    RETURNING j.id, j.tenant_id, j.version, j.destination_id, before.destination_id AS from_destination_id),
 woken AS (
-    INSERT INTO outbox (message_id, kind, job_id, created_at)
-    SELECT gen_random_uuid(), 'ExportReady', id, clock_timestamp() FROM changed)
+    INSERT INTO outbox (message_id, kind, job_id, tenant_id, created_at)
+    SELECT gen_random_uuid(), 'ExportReady', id, tenant_id, clock_timestamp() FROM changed)
 INSERT INTO terms_changes (job_id, version, from_destination_id, to_destination_id, changed_by, reason)
 SELECT id, version, from_destination_id, destination_id, %(changed_by)s::text, %(reason)s::text FROM changed
 RETURNING version;

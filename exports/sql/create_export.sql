@@ -13,7 +13,7 @@ created AS (
     INSERT INTO export_jobs (id, tenant_id, status, version, destination_id, delivery_key, created_by, woken_at)
     VALUES (%(job_id)s::uuid, %(tenant_id)s::uuid, 'Queued', 1, %(destination_id)s::uuid, %(delivery_key)s::text,
             %(created_by)s::text, clock_timestamp())
-    RETURNING id)
-INSERT INTO outbox (message_id, kind, job_id, created_at)
-SELECT gen_random_uuid(), 'ExportReady', id, clock_timestamp() FROM created
+    RETURNING id, tenant_id)
+INSERT INTO outbox (message_id, kind, job_id, tenant_id, created_at)
+SELECT gen_random_uuid(), 'ExportReady', id, tenant_id, clock_timestamp() FROM created
 RETURNING job_id;

@@ -20,7 +20,7 @@ created AS (
     SELECT %(job_id)s::uuid, tenant_id, 'Queued', 1, destination_id, delivery_key, id, %(created_by)s::text,
            %(replacement_reason)s::text, %(overwrite_agreement_ref)s::text, clock_timestamp()
     FROM original
-    RETURNING id)
-INSERT INTO outbox (message_id, kind, job_id, created_at)
-SELECT gen_random_uuid(), 'ExportReady', id, clock_timestamp() FROM created
+    RETURNING id, tenant_id)
+INSERT INTO outbox (message_id, kind, job_id, tenant_id, created_at)
+SELECT gen_random_uuid(), 'ExportReady', id, tenant_id, clock_timestamp() FROM created
 RETURNING job_id;

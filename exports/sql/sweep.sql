@@ -23,7 +23,7 @@ swept AS (
     SET woken_at = clock_timestamp(), sweep_count = j.sweep_count + 1
     FROM due
     WHERE j.id = due.id AND j.status = 'Queued'
-    RETURNING j.id)
-INSERT INTO outbox (message_id, kind, job_id, created_at)
-SELECT gen_random_uuid(), 'ExportReady', id, clock_timestamp() FROM swept
+    RETURNING j.id, j.tenant_id)
+INSERT INTO outbox (message_id, kind, job_id, tenant_id, created_at)
+SELECT gen_random_uuid(), 'ExportReady', id, tenant_id, clock_timestamp() FROM swept
 RETURNING job_id;

@@ -24,7 +24,7 @@ woken AS (
     SET woken_at = clock_timestamp()
     FROM due
     WHERE j.id = due.id AND j.status = 'Queued'
-    RETURNING j.id)
-INSERT INTO outbox (message_id, kind, job_id, created_at)
-SELECT gen_random_uuid(), 'ExportReady', id, clock_timestamp() FROM woken
+    RETURNING j.id, j.tenant_id)
+INSERT INTO outbox (message_id, kind, job_id, tenant_id, created_at)
+SELECT gen_random_uuid(), 'ExportReady', id, tenant_id, clock_timestamp() FROM woken
 RETURNING job_id;

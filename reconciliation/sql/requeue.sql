@@ -19,12 +19,12 @@ requeued AS (
               SELECT count(*) FROM export_attempt_events e
               WHERE e.job_id = j.id AND e.kind = 'RequeuedByRecovery' AND e.detail = 'returned')
           < %(max_attempts)s::int
-    RETURNING j.id, before.lease_expires_at AS lapsed_at),
+    RETURNING j.id, j.tenant_id, before.lease_expires_at AS lapsed_at),
 event AS (
     INSERT INTO export_attempt_events (job_id, attempt_id, kind, observed_by, detail, recorded_at)
     SELECT id, %(expired_attempt_id)s::uuid, 'RequeuedByRecovery', %(recovery_run_id)s::text,
            CASE WHEN lapsed_at = 'epoch' THEN 'returned' END, clock_timestamp()
     FROM requeued)
-INSERT INTO outbox (message_id, kind, job_id, created_at)
-SELECT gen_random_uuid(), 'ExportReady', id, clock_timestamp() FROM requeued
+INSERT INTO outbox (message_id, kind, job_id, tenant_id, created_at)
+SELECT gen_random_uuid(), 'ExportReady', id, tenant_id, clock_timestamp() FROM requeued
 RETURNING job_id;

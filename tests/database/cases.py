@@ -78,6 +78,7 @@ def bound(case: Case, row: Row, destination_id: uuid.UUID) -> dict[str, Any]:
         "allow_same_person": False,
         "sweep_after_seconds": 60,
         "batch": 10,
+        "after_tenant": uuid.UUID(int=0),
         "woken_before": ago(minutes=1),
         "name": "contacts-key.csv.ack",
         "mark": "size 2",

@@ -48,13 +48,13 @@ WRITING = {
     ("exports_api", "deliveries", "INSERT"): "delivery_key original_job_id tenant_id",
     ("exports_api", "cancellation_requests", "INSERT"): "found_attempt_count found_attempt_id"
     " found_delivery_authorized_at found_status id job_id outcome reason requested_by tenant_id",
-    ("exports_api", "outbox", "INSERT"): "created_at job_id kind message_id",
+    ("exports_api", "outbox", "INSERT"): "created_at job_id kind message_id tenant_id",
     ("exports_worker", "export_jobs", "UPDATE"): "attempt_count attempt_id claimed_by delivery_authorized_at"
     " expected_file_bytes expected_file_name expected_file_sha256 failure_reason lease_expires_at status sweep_count"
     " woken_at",
     ("exports_worker", "export_attempt_events", "INSERT"): "attempt_id detail job_id kind observed_by recorded_at"
     " version worker_id",
-    ("exports_worker", "outbox", "INSERT"): "created_at job_id kind message_id",
+    ("exports_worker", "outbox", "INSERT"): "created_at job_id kind message_id tenant_id",
     ("exports_dispatcher", "outbox", "UPDATE"): "published_at",
     ("exports_acknowledger", "export_jobs", "UPDATE"): "status",
     (

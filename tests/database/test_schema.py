@@ -30,7 +30,8 @@ FIVE_TABLES = {
     "cancellation_requests": "tenant_id uuid!, id uuid!, job_id uuid!, requested_by text!, reason text, outcome text!,"
     " found_status text!, found_attempt_id uuid, found_attempt_count integer!,"
     " found_delivery_authorized_at timestamptz, recorded_at timestamptz!",
-    "outbox": "message_id uuid!, kind text!, job_id uuid!, created_at timestamptz!, published_at timestamptz",
+    "outbox": "message_id uuid!, kind text!, job_id uuid!, created_at timestamptz!, published_at timestamptz,"
+    " tenant_id uuid!",
 }
 """Column, type, and ! where it may not be null: the reference's, plus created_at of export_jobs."""
 
@@ -76,7 +77,7 @@ INDEXES = {
     " ix_x_attempt_events_time uq_attempt_transition",
     "cancellation_requests": "ix_x_cancellation_requests_job ix_x_cancellation_requests_recent"
     " pk_cancellation_requests",
-    "outbox": "ix_x_outbox_job ix_x_outbox_unpublished outbox_pkey",
+    "outbox": "ix_x_outbox_job ix_x_outbox_rounds ix_x_outbox_unpublished outbox_pkey",
     "creation_requests": "creation_requests_pkey",
     "terms_changes": "terms_changes_pkey uq_terms_changes_job_version",
     "export_rejections": "export_rejections_pkey ix_x_export_rejections_time uq_export_rejections_job_version",

@@ -218,8 +218,11 @@ def test_a_wake_up_is_taken_and_marked_once(sandbox: Sandbox) -> None:
     sandbox.connection.execute(insert, [message_id, world.row["id"]])
     sandbox.become(Role.DISPATCHER)
     execute = sandbox.connection.execute
+    batch = {"batch": 10, "after_tenant": uuid.UUID(int=0)}
     mark = {"message_ids": [message_id, uuid.uuid4()]}
-    assert execute(STATEMENTS["take_outbox"].text, {"batch": 10}).fetchall() == [(message_id, world.row["id"])]
+    assert execute(STATEMENTS["take_outbox"].text, batch).fetchall() == [
+        (message_id, world.row["id"], uuid.UUID(int=0))
+    ]
     assert execute(STATEMENTS["mark_published"].text, mark).fetchall() == [(message_id,)]
     assert execute(STATEMENTS["mark_published"].text, mark).fetchall() == []
-    assert execute(STATEMENTS["take_outbox"].text, {"batch": 10}).fetchall() == []
+    assert execute(STATEMENTS["take_outbox"].text, batch).fetchall() == []

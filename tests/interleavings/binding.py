@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
@@ -16,6 +17,8 @@ SWEEP_AFTER_SECONDS = 1800
 """The sweeper's bound: starting states were woken a minute or three hours ago."""
 
 
+LAST_TENANT = UUID(int=2**128 - 1)
+"""A dispatcher's round begins anew: with the seeded wake-ups, which name no tenant."""
 WOKEN_BEFORE = "woken before the moment given"
 """Stands for a parameter that is the moment of the call: half a minute ago."""
 
@@ -57,6 +60,7 @@ def _values(call: Call) -> dict[str, Any]:
         "max_attempts": MAX_ATTEMPTS,
         "sweep_after_seconds": SWEEP_AFTER_SECONDS,
         "batch": 1,
+        "after_tenant": LAST_TENANT,
         "judged_evidence": call.judged,
         "outcome": call.outcome or call.to.value,
         "resolution": call.to.value,
