@@ -98,6 +98,7 @@ _API: dict[str, Rights] = {
     "destination_secrets": _read_only("id destination_id created_by created_at")
     | {Verb.INSERT: ("id", "destination_id", "ciphertext", "created_by", "created_at")},
     "overwrite_agreements": _read_and(
+    "contract_decisions": _read_and("contract_id decision proposed_by decided_by is_one_person reason"),
         "ref tenant_id destination_id agreed_by agreed_at under_contract recorded_by recorded_at"
     ),
     "authorized_files": READ,

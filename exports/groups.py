@@ -31,7 +31,7 @@ SEE = frozenset(
 )
 """What everybody in the console sees of their tenants. Contacts are not in it: operating needs none of them."""
 
-OPERATE = frozenset({"cancel_exportjob", "change_terms_exportjob"})
+OPERATE = frozenset({"cancel_exportjob", "change_terms_exportjob", "release_guard"})
 REPLACE = frozenset({"replace_exportjob"})
 SETTLE = frozenset({"reconcile_exportjob", "correct_exportjob"})
 ADMINISTER = frozenset(
@@ -39,6 +39,7 @@ ADMINISTER = frozenset(
         "add_destination",
         "change_destination",
         "add_destinationcontract",
+        "confirm_destinationcontract",
         "add_hold",
         "change_hold",
         "view_client",

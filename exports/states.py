@@ -172,3 +172,10 @@ class HoldCause(StrEnum):
 
 AUTOMATIC_HOLDS = frozenset({HoldCause.CAP, HoldCause.RATE, HoldCause.UNREACHABLE})
 """Holds on a destination that the machine opens, at most one of a cause at a time, and ends by itself."""
+
+
+class Decision(StrEnum):
+    """What a second person said to a proposed version of a destination's contract."""
+
+    CONFIRMED = "Confirmed"
+    DECLINED = "Declined"

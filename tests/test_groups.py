@@ -12,13 +12,14 @@ pytestmark = pytest.mark.django_db
 
 EXPECTED = {
     "Export viewers": set(),
-    "Export operators": {"cancel_exportjob", "change_terms_exportjob"},
+    "Export operators": {"cancel_exportjob", "change_terms_exportjob", "release_guard"},
     "Export replacement approvers": {"replace_exportjob"},
     "Reconciliation staff": {"reconcile_exportjob", "correct_exportjob"},
     "Export administrators": {
         "add_destination",
         "change_destination",
         "add_destinationcontract",
+        "confirm_destinationcontract",
         "add_hold",
         "change_hold",
         "view_client",

@@ -52,7 +52,7 @@ def may_end(request: HttpRequest, hold: Hold) -> bool:
     cause = HoldCause(hold.cause)
     if hold.ended_at is not None or cause not in ENDED_BY_PEOPLE:
         return False
-    needed = "exports.cancel_exportjob" if cause is HoldCause.GUARD else "exports.change_hold"
+    needed = "exports.release_guard" if cause is HoldCause.GUARD else "exports.change_hold"
     return request.user.has_perm(needed) and covers(request, hold)
 
 

@@ -4,7 +4,7 @@ from exports.models.attempt_event import ExportAttemptEvent
 from exports.models.cancellation_request import CancellationRequest
 from exports.models.contacts import Contact
 from exports.models.delivery import Delivery
-from exports.models.destinations import Destination, DestinationContract, DestinationSecret
+from exports.models.destinations import ContractDecision, Destination, DestinationContract, DestinationSecret
 from exports.models.export_job import ExportJob
 from exports.models.history import (
     AcknowledgmentSeen,
@@ -26,6 +26,7 @@ __all__ = [
     "CancellationRequest",
     "Client",
     "Contact",
+    "ContractDecision",
     "CreationRequest",
     "Delivery",
     "Destination",

@@ -8,6 +8,7 @@ from django.db import models
 
 from exports.models.base import ClockTimestamp
 from exports.models.tenants import Tenant
+from exports.states import Decision
 
 
 class Destination(models.Model):
@@ -50,7 +51,7 @@ class DestinationSecret(models.Model):
 
 
 class DestinationContract(models.Model):
-    """One version of what was agreed with the partner; append-only.
+    """One version of what was agreed with the partner; append-only. In force once a second person has confirmed it.
 
     `terms` is the JSON of exports.contracts.Contract; its auth.secret_id names the destination's secret. The
     claim records this row's id in its event, and the whole attempt, its recovery and its reconciliation judge by
@@ -67,9 +68,45 @@ class DestinationContract(models.Model):
 
     class Meta:
         db_table = "destination_contracts"
+        permissions = (("confirm_destinationcontract", "Can confirm or decline what another person has agreed"),)
         constraints = (
             models.UniqueConstraint(fields=("destination", "version"), name="uq_destination_contracts_version"),
         )
 
     def __str__(self) -> str:
         return f"{self.destination_id} v{self.version}"
+
+
+class ContractDecision(models.Model):
+    """What a second person decided about a proposed version; append-only, one for a version, and only a confirmed
+    version can become a destination's active one.
+
+    `is_one_person`: who confirmed it had written it, or a version it builds upon, which a setting allowed.
+    """
+
+    contract = models.OneToOneField(
+        DestinationContract, on_delete=models.PROTECT, primary_key=True, related_name="decision"
+    )
+    decision = models.TextField(choices=[(each.value, each.value) for each in Decision])
+    proposed_by = models.TextField()
+    decided_by = models.TextField()
+    is_one_person = models.BooleanField(default=False)
+    reason = models.TextField()
+    decided_at = models.DateTimeField(db_default=ClockTimestamp())
+
+    class Meta:
+        db_table = "contract_decisions"
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(decision__in=[each.value for each in Decision]), name="ck_contract_decisions_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(decision=Decision.DECLINED.value)
+                | models.Q(is_one_person=True)
+                | ~models.Q(decided_by=models.F("proposed_by")),
+                name="ck_contract_decisions_two_persons",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.decision} by {self.decided_by}"

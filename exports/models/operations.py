@@ -34,6 +34,7 @@ class Hold(models.Model):
 
     class Meta:
         db_table = "holds"
+        permissions = (("release_guard", "Can let a guarded version of an export go on"),)
         indexes = (
             models.Index(fields=("destination", "tenant"), name="ix_x_holds_open", condition=models.Q(ended_at=None)),
             models.Index(fields=("created_at",), name="ix_x_holds_unreleased", condition=models.Q(released_at=None)),

@@ -32,6 +32,7 @@ APPEND_ONLY = (
     "authorized_files",
     "acknowledgments_seen",
     "destination_contracts",
+    "contract_decisions",
     "overwrite_agreements",
     "probe_requests",
     "probe_runs",

@@ -52,7 +52,9 @@ CONSTRAINTS = {
     "overwrite_agreements": "overwrite_agreements_destination_id_32b991aa_fk_destinations_id"
     " overwrite_agreements_pkey overwrite_agreements_tenant_id_e17ee120_fk_tenants_id",
     "destination_contracts": "destination_contract_destination_id_72e2b430_fk_destinati destination_contracts_pkey"
-    " destination_contracts_version_check uq_destination_contracts_version",
+    " destination_contracts_version_check uq_destination_contracts_author uq_destination_contracts_version",
+    "contract_decisions": "ck_contract_decisions_known ck_contract_decisions_two_persons"
+    " contract_decisions_contract_id_af76cc83_fk_destinati contract_decisions_pkey fk_contract_decisions_author",
     "destination_secrets": "destination_secrets_destination_id_566c7ec6_fk_destinations_id destination_secrets_pkey",
     "destinations": "destinations_active_contract_id_9778ba0f_fk_destinati destinations_pkey"
     " destinations_tenant_id_b6417b64_fk_tenants_id uq_destinations_tenant_name",
@@ -86,7 +88,8 @@ INDEXES = {
     "overwrite_agreements": "overwrite_agreements_destination_id_32b991aa overwrite_agreements_pkey"
     " overwrite_agreements_ref_cdaee2ee_like overwrite_agreements_tenant_id_e17ee120",
     "destination_contracts": "destination_contracts_destination_id_72e2b430 destination_contracts_pkey"
-    " uq_destination_contracts_version",
+    " uq_destination_contracts_author uq_destination_contracts_version",
+    "contract_decisions": "contract_decisions_pkey",
     "destination_secrets": "destination_secrets_destination_id_566c7ec6 destination_secrets_pkey",
     "destinations": "destinations_active_contract_id_9778ba0f destinations_pkey destinations_tenant_id_b6417b64"
     " uq_destinations_tenant_name",
@@ -104,6 +107,7 @@ INDEXES = {
 TRIGGERS = {
     "export_jobs": "tg_export_jobs_birth tg_export_jobs_birth_proof tg_export_jobs_move tg_export_jobs_proof",
     "export_attempt_events": "tg_export_attempt_events_kind",
+    "destinations": "tg_destinations_active",
 }
 PARTIAL = {
     "uq_attempt_transition": "(kind <> 'DeliveryEvidence'::text)",

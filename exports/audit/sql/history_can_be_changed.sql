@@ -3,7 +3,7 @@
 SELECT r.rolname, 'may ' || verb.word || ' ' || history.name
 FROM pg_roles r
 CROSS JOIN (VALUES ('export_attempt_events'), ('cancellation_requests'), ('deliveries'), ('creation_requests'),
-                   ('terms_changes'), ('export_rejections'), ('destination_contracts'),
+                   ('terms_changes'), ('export_rejections'), ('destination_contracts'), ('contract_decisions'),
                    ('overwrite_agreements'), ('authorized_files'), ('acknowledgments_seen'),
                    ('probe_requests'), ('probe_runs'), ('probe_results')) history (name)
 CROSS JOIN (VALUES ('UPDATE'), ('DELETE'), ('TRUNCATE')) verb (word)
