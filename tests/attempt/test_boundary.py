@@ -104,6 +104,16 @@ def test_a_lock_that_is_held_too_long_is_a_definite_not_now(world: World, waking
     assert doubts == [Doubt.NOT_NOW]
 
 
+def test_an_error_on_a_line_that_is_gone_by_now_is_no_answer_to_build_on() -> None:
+    with pytest.raises(IntegrityError) as refusal:
+        run(raising("23505"))
+    assert doubt_of(refusal.value, "worker") is Doubt.REAL
+
+    connections["worker"].connection.close()
+
+    assert doubt_of(refusal.value, "worker") is Doubt.UNKNOWN
+
+
 @pytest.mark.parametrize("fault", [Fault.CUT_REPLY, Fault.DROP_REQUEST])
 def test_a_lost_line_says_nothing_and_the_row_is_asked(fault: Fault, proxy: WireProxy, lossy: str) -> None:
     proxy.ambush(containing("SELECT 42"), fault)

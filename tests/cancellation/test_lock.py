@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
-from django.db import connections
+from django.db import connections, transaction
 
 from exports import crashpoints
 from exports.actions import request_cancellation as action
@@ -152,6 +152,16 @@ def test_the_lock_timeout_is_the_setting_s_within_the_transaction_and_the_role_s
 
     assert within == ["123ms"]
     assert lock_timeout() == of_the_role != "123ms"
+
+
+def test_a_click_inside_somebody_elses_transaction_is_refused_before_it_locks_anything(place: Place) -> None:
+    """One short transaction of its own: in a caller's, the row would stay locked until that one ends."""
+    job = queued(place)
+
+    with transaction.atomic(using="api"), pytest.raises(RuntimeError, match="durable"):
+        submit(a_click(job))
+
+    assert (CancellationRequest.objects.count(), now(job.id).status) == (0, Status.QUEUED)
 
 
 def test_a_claim_waits_for_the_locking_read_until_the_cancellation_commits(
