@@ -43,6 +43,7 @@ class Environment:
     csrf_trusted_origins: list[str]
     debug: bool
     log_json: bool | None
+    second_factor: bool | None
     exports: Limits
 
 
@@ -99,7 +100,23 @@ def _limits(env: FileAwareEnv) -> Limits:
         metrics_port=env.int("EXPORT_METRICS_PORT", default.metrics_port),
         metrics_address=env.str("EXPORT_METRICS_ADDRESS", default.metrics_address),
         allow_private_destinations=env.bool("EXPORT_ALLOW_PRIVATE_DESTINATIONS", default=False),
+        **_doors(env, default),
     )
+
+
+def _doors(env: FileAwareEnv, default: Limits) -> dict[str, Any]:
+    """Read how people sign in, and how much a client may ask for."""
+    return {
+        "step_up_seconds": env.float("EXPORT_STEP_UP_SECONDS", default.step_up_seconds),
+        "idle_seconds": env.float("EXPORT_IDLE_SECONDS", default.idle_seconds),
+        "session_seconds": env.float("EXPORT_SESSION_SECONDS", default.session_seconds),
+        "sign_in_failures": env.int("EXPORT_SIGN_IN_FAILURES", default.sign_in_failures),
+        "sign_in_wait_seconds": env.float("EXPORT_SIGN_IN_WAIT_SECONDS", default.sign_in_wait_seconds),
+        "proxy_count": env.int("EXPORT_PROXY_COUNT", default.proxy_count),
+        "api_reads_per_minute": env.int("EXPORT_API_READS_PER_MINUTE", default.api_reads_per_minute),
+        "api_writes_per_minute": env.int("EXPORT_API_WRITES_PER_MINUTE", default.api_writes_per_minute),
+        "api_cancels_per_minute": env.int("EXPORT_API_CANCELS_PER_MINUTE", default.api_cancels_per_minute),
+    }
 
 
 def read_environment() -> Environment:
@@ -119,6 +136,7 @@ def read_environment() -> Environment:
         "csrf_trusted_origins": env.list("CSRF_TRUSTED_ORIGINS", []),
         "debug": env.bool("DEBUG", default=False),
         "log_json": env.bool("LOG_JSON", default=None),
+        "second_factor": env.bool("EXPORT_SECOND_FACTOR", default=None),
         "exports": _limits(env),
     }
     env.seal()

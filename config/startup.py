@@ -44,6 +44,8 @@ def _settings_problems(process: str) -> Iterator[str]:
         yield "SECRET_KEY is not set."
     if settings.DEBUG and not set(settings.ALLOWED_HOSTS) <= LOOPBACK_HOSTS:
         yield "DEBUG may only be on while ALLOWED_HOSTS names nothing but loopback."
+    if process == "web" and not settings.EXPORTS.second_factor and not set(settings.ALLOWED_HOSTS) <= LOOPBACK_HOSTS:
+        yield "EXPORT_SECOND_FACTOR may only be off while ALLOWED_HOSTS names nothing but loopback."
     builds = process == "worker" and settings.EXPORT_ROLE == "worker"
     if builds and not settings.EXPORTS.spool_dir.is_absolute():
         yield "EXPORT_SPOOL_DIR is not set to an absolute path; give a directory only this user can read."

@@ -33,6 +33,12 @@ def _misfits(limits: Limits) -> Iterator[str]:
         yield "EXPORT_SWEEP_AFTER_SECONDS must be above EXPORT_LEASE_SECONDS plus EXPORT_RECOVER_EVERY_SECONDS."
     if limits.resolve_after_seconds < limits.recover_every_seconds:
         yield "EXPORT_RESOLVE_AFTER_SECONDS must be at least EXPORT_RECOVER_EVERY_SECONDS."
+    if limits.idle_seconds > limits.session_seconds:
+        yield "EXPORT_IDLE_SECONDS must be at most EXPORT_SESSION_SECONDS, after which a session ends in any case."
+    if limits.step_up_seconds > limits.session_seconds:
+        yield "EXPORT_STEP_UP_SECONDS must be at most EXPORT_SESSION_SECONDS, or nobody is ever asked again."
+    if limits.proxy_count < 0:
+        yield "EXPORT_PROXY_COUNT must be the number of proxies in front of the web process, 0 or more."
 
 
 POSITIVE = (
@@ -49,4 +55,12 @@ POSITIVE = (
     "cancel_lock_timeout_ms",
     "dispatch_poll_ms",
     "dispatch_depth",
+    "step_up_seconds",
+    "idle_seconds",
+    "session_seconds",
+    "sign_in_failures",
+    "sign_in_wait_seconds",
+    "api_reads_per_minute",
+    "api_writes_per_minute",
+    "api_cancels_per_minute",
 )

@@ -38,6 +38,16 @@ class Limits:
     crash_points: str = ""
     metrics_port: int = 0
     metrics_address: str = "127.0.0.1"
+    second_factor: bool = True
+    step_up_seconds: float = 300.0
+    idle_seconds: float = 1800.0
+    session_seconds: float = 28_800.0
+    sign_in_failures: int = 5
+    sign_in_wait_seconds: float = 900.0
+    proxy_count: int = 0
+    api_reads_per_minute: int = 1200
+    api_writes_per_minute: int = 300
+    api_cancels_per_minute: int = 300
 
 
 def limits() -> Limits:

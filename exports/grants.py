@@ -74,8 +74,12 @@ _SIGN_IN: dict[str, Rights] = {
         "action_time object_id object_repr action_flag change_message content_type_id user_id"
     ),
     "knox_authtoken": EDIT,
+    # Failed sign-ins are counted, and forgotten after a while or when somebody is let in again.
+    "axes_accessattempt": EDIT,
+    "axes_accessattemptexpiration": EDIT,
+    "otp_totp_totpdevice": EDIT,
 }
-"""Django's own tables, for the console's sign-in and the API's tokens."""
+"""The tables of Django and its libraries, for the console's sign-in and the API's tokens."""
 
 _API: dict[str, Rights] = {
     "export_jobs": _read_and(
@@ -184,6 +188,10 @@ _AUDITOR: dict[str, Rights] = {
     ),
     "django_session": _read_only("expire_date"),
     "knox_authtoken": _read_only("created user_id expiry"),
+    "otp_totp_totpdevice": _read_only("id user_id name confirmed created_at last_used_at"),
+    # Written by no process: the log of requests has it.
+    "axes_accesslog": READ,
+    "axes_accessfailurelog": READ,
 }
 
 GRANTS: dict[Role, dict[str, Rights]] = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ if _problems := contradictions(ENVIRONMENT.exports):
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
 EXPORT_ROLE = ENVIRONMENT.role
-EXPORTS = ENVIRONMENT.exports
+EXPORTS = replace(ENVIRONMENT.exports, second_factor=ENVIRONMENT.second_factor is not False)
 ADMIN_DATABASE_URL = ENVIRONMENT.admin_url
 ROLE_DATABASE_URLS = dict(ENVIRONMENT.role_urls)
 
@@ -40,6 +42,9 @@ INSTALLED_APPS = [
     "knox",
     "drf_spectacular",
     "django_structlog",
+    "axes",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
 ]
 
 MIDDLEWARE = [
@@ -50,11 +55,14 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_otp.middleware.OTPMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     # Its request id stands on every line of the request.
     "django_structlog.middlewares.RequestMiddleware",
     "exports.middleware.DatabaseAway",
+    # Turns a sign-in that was refused for too many wrong ones into its page; it has to be the last.
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -104,10 +112,29 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_REDIRECT_EXEMPT = [r"^healthz/", r"^metrics$"]
 SESSION_COOKIE_SECURE = True
-SESSION_COOKIE_AGE = 8 * 3600
+SESSION_COOKIE_AGE = int(EXPORTS.session_seconds)
 CSRF_COOKIE_SECURE = True
 X_FRAME_OPTIONS = "DENY"
 LOGIN_URL = "admin:login"
+
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",  # asked first: whether this name may be tried from this address at all
+    "django.contrib.auth.backends.ModelBackend",
+]
+# Name and address together: nobody can lock out others by trying their names, nor everybody behind one address.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = EXPORTS.sign_in_failures
+AXES_COOLOFF_TIME = timedelta(seconds=EXPORTS.sign_in_wait_seconds)
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # the wait has an end, whoever goes on trying
+AXES_RESET_ON_SUCCESS = True
+AXES_CLIENT_IP_CALLABLE = "exports.proxies.client_address"
+AXES_LOCKOUT_CALLABLE = "exports.admin.refused_sign_in.too_many_failures"
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "csrfmiddlewaretoken", "next"]
+AXES_DISABLE_ACCESS_LOG = True  # the log of requests has it
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+
+OTP_TOTP_ISSUER = "Contact exports"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["knox.auth.TokenAuthentication"],

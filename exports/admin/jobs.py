@@ -18,6 +18,7 @@ from exports.access import actor_name
 from exports.admin.base import ConsoleAdmin, reach
 from exports.admin.bulk import plan_view, run_view, table_view
 from exports.admin.bulk_plan import MOST_JOBS
+from exports.admin.code_pages import stepped_up
 from exports.admin.facts import facts_of
 from exports.admin.filters import (
     AgeFilter,
@@ -177,6 +178,8 @@ class ExportJobAdmin(ConsoleAdmin):
         job = self.find(request, job_id)
         if not verb.allowed(request):
             raise PermissionDenied
+        if verb.asks_again and (asked := stepped_up(request)) is not None:
+            return asked
         return (screen or verb.view)(request, job, **captured)
 
     def job_view(self, request: HttpRequest, job_id: str) -> TemplateResponse:

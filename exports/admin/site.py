@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.admin import AdminSite
-from django.http import Http404
+from django.http import Http404, HttpResponseRedirect
 from django.urls import path, reverse
+from django.utils.http import urlencode
 from django.utils.text import capfirst
 
-from exports.admin import own_verbs
+from exports.admin import own_verbs, second_factor, signed_in
+from exports.admin.code_pages import NEXT, code_view
 from exports.admin.pages import pages
+from exports.admin.sign_in_form import SignInForm
 from exports.admin.worklist import worklist_view
 from exports.models import Hold
 from exports.states import HoldCause
@@ -26,6 +30,7 @@ class ConsoleSite(AdminSite):
     page that registered itself on import would land on a second site.
     """
 
+    login_form = SignInForm
     site_title = "Contact exports"
     site_header = "Contact exports"
     index_title = "Overview"
@@ -35,6 +40,7 @@ class ConsoleSite(AdminSite):
     def __init__(self, name: str = "admin") -> None:
         super().__init__(name)
         own_verbs.register()
+        signed_in.connect()
         for model, page in pages().items():
             self.register(model, page)
 
@@ -44,7 +50,34 @@ class ConsoleSite(AdminSite):
 
     def get_urls(self) -> list[Any]:
         """Add the pages that belong to no single table."""
-        return [path("worklist/", self.admin_view(worklist_view), name="worklist"), *super().get_urls()]
+        return [
+            path("second-factor/", code_view, name="second_factor"),
+            path("worklist/", self.admin_view(worklist_view), name="worklist"),
+            *super().get_urls(),
+        ]
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        """Tell whether any page opens: to staff who have given their second factor where one is asked for."""
+        return bool(super().has_permission(request)) and second_factor.is_given(request)
+
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002 - the framework's signature
+        """Open a page only in a session that is not over."""
+        opened = super().admin_view(view, cacheable)
+
+        @wraps(opened)
+        def in_session(request: HttpRequest, *rest: Any, **named: Any) -> Any:
+            signed_in.end_if_over(request)
+            return opened(request, *rest, **named)
+
+        return in_session
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Ask for name and password, and whoever has given them for their code."""
+        signed_in.end_if_over(request)
+        if request.method == "GET" and super().has_permission(request) and not second_factor.is_given(request):
+            onward = urlencode({NEXT: request.GET.get(NEXT, "")})
+            return HttpResponseRedirect(f"{reverse(f'{self.name}:second_factor')}?{onward}")
+        return super().login(request, extra_context)
 
     def _frozen(self, request: HttpRequest) -> Hold | None:
         """Return the freeze in force: whoever opens any page at 3 a.m. has to know."""

@@ -35,7 +35,8 @@ class Verb:
 
     `name` is the URL's last segment, `permission` a codename of this app's permissions, `offered` whether the
     page offers it in this state (a link is a hint, the verb decides), `view` the screen for GET and POST, `screens`
-    the pages below it; each of them is opened only to whoever may use the verb.
+    the pages below it; each of them is opened only to whoever may use the verb, and where it `asks_again` only to
+    whoever gave their second factor lately.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Verb:
     view: Callable[[HttpRequest, ExportJob], HttpResponseBase]
     offered: Callable[[ExportJob], bool]
     is_dangerous: bool = False
+    asks_again: bool = False
     screens: tuple[Screen, ...] = ()
 
     def allowed(self, request: HttpRequest) -> bool:

@@ -199,5 +199,6 @@ CORRECT = Verb(
     label="Correct the record…",
     permission="correct_exportjob",
     view=correct_view,
+    asks_again=True,
     offered=lambda job: Status(job.status) in OPPOSITE and job.delivery_authorized_at is not None,
 )

@@ -184,5 +184,6 @@ RECONCILE = Verb(
     label="Settle the outcome…",
     permission="reconcile_exportjob",
     view=reconcile_view,
+    asks_again=True,
     offered=lambda job: job.status == Status.OUTCOME_UNKNOWN,
 )

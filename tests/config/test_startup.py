@@ -27,6 +27,13 @@ PROJECT = Path(__file__).resolve().parents[2]
         ({"sweep_after_seconds": 70.0}, "EXPORT_SWEEP_AFTER_SECONDS"),
         ({"resolve_after_seconds": 1.0}, "EXPORT_RESOLVE_AFTER_SECONDS"),
         ({"max_attempts": 0}, "EXPORT_MAX_ATTEMPTS"),
+        ({"step_up_seconds": 0}, "EXPORT_STEP_UP_SECONDS"),
+        ({"step_up_seconds": 28_801.0}, "EXPORT_STEP_UP_SECONDS"),
+        ({"idle_seconds": 28_801.0}, "EXPORT_IDLE_SECONDS"),
+        ({"sign_in_failures": 0}, "EXPORT_SIGN_IN_FAILURES"),
+        ({"sign_in_wait_seconds": 0}, "EXPORT_SIGN_IN_WAIT_SECONDS"),
+        ({"proxy_count": -1}, "EXPORT_PROXY_COUNT"),
+        ({"api_cancels_per_minute": 0}, "EXPORT_API_CANCELS_PER_MINUTE"),
     ],
 )
 def test_timings_that_contradict_each_other_are_named(change: dict[str, Any], words: str) -> None:
@@ -90,3 +97,20 @@ def test_a_worker_without_a_private_directory_is_refused(settings: Any) -> None:
     settings.EXPORTS = replace(settings.EXPORTS, spool_dir=Path())
     with pytest.raises(ImproperlyConfigured, match="EXPORT_SPOOL_DIR"):
         startup.check("worker")
+
+
+def test_production_asks_for_a_second_factor_and_the_demo_does_not() -> None:
+    asked = ("shell", "-c", "from exports.conf import limits; print('asked for:', limits().second_factor)")
+    assert "asked for: True" in started(*asked, DJANGO_SETTINGS_MODULE="config.settings.base").stdout
+    assert "asked for: False" in started(*asked).stdout
+    assert "asked for: True" in started(*asked, EXPORT_SECOND_FACTOR="true").stdout
+
+
+@pytest.mark.django_db
+def test_a_console_that_others_reach_is_refused_without_a_second_factor(settings: Any) -> None:
+    settings.EXPORTS = replace(settings.EXPORTS, second_factor=False)
+    settings.ALLOWED_HOSTS = ["exports.example.org"]
+    with pytest.raises(ImproperlyConfigured, match="EXPORT_SECOND_FACTOR may only be off"):
+        startup.check("web")
+    settings.ALLOWED_HOSTS = ["localhost"]
+    assert not [problem for problem in startup._settings_problems("web") if "SECOND_FACTOR" in problem]
