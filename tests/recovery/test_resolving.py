@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.db import connections
 
+from exports import crashpoints
 from exports.evidence import (
     Absent,
     Accepted,
@@ -39,6 +40,7 @@ from tests.recovery.lives import (
     now,
 )
 from tests.recovery.running import recover
+from tests.recovery.sessions import Background
 
 if TYPE_CHECKING:
     from config.devstack.partner import PartnerAccount
@@ -212,6 +214,22 @@ def test_a_receipt_that_arrives_while_it_waits_completes_it(place: Place) -> Non
     append(job, *about_to_publish(job), *receipt())
 
     assert recover().completed == 1
+
+
+def test_a_receipt_that_is_appended_while_its_partner_is_looked_at_counts(reachable: Place) -> None:
+    job = delivering(reachable)
+    append(job, *about_to_publish(job))
+    expire(job)
+    crashpoints.arm("recover.probe.after", lambda: Background(lambda: append(job, *receipt())).result())
+
+    try:
+        recovered = recover()
+    finally:
+        crashpoints.disarm()
+
+    # The look itself found nothing: the partner had taken the file by then.
+    assert [look.sighting for look in looks_at(job)] == [Absent()]
+    assert recovered.completed == 1
 
 
 def test_a_contract_version_that_cannot_be_read_leaves_the_outcome_unknown_at_once(place: Place) -> None:
