@@ -98,11 +98,11 @@ _API: dict[str, Rights] = {
     "terms_changes": _read_and("job_id version from_destination_id to_destination_id changed_by reason"),
     "export_rejections": READ,
     "destination_contracts": _read_and("id destination_id version terms reason created_by created_at"),
+    "contract_decisions": _read_and("contract_id decision proposed_by decided_by is_one_person reason"),
     # The console seals a credential and can never read it back.
     "destination_secrets": _read_only("id destination_id created_by created_at")
     | {Verb.INSERT: ("id", "destination_id", "ciphertext", "created_by", "created_at")},
     "overwrite_agreements": _read_and(
-    "contract_decisions": _read_and("contract_id decision proposed_by decided_by is_one_person reason"),
         "ref tenant_id destination_id agreed_by agreed_at under_contract recorded_by recorded_at"
     ),
     "authorized_files": READ,
