@@ -1,7 +1,7 @@
 # Everything runs from a clean clone with Python 3.11 to 3.14 and a package index that pip knows.
 # Recipes end in `exec`, so that a signal to make's child is a signal to Python itself.
 
-.PHONY: help install demo test soak lint clean
+.PHONY: help install demo test soak bench lint clean
 .DEFAULT_GOAL := help
 
 PYTHON := .venv/bin/python
@@ -12,6 +12,7 @@ help:
 	@echo "make demo ONCE=1   the same, but end after the table of what happened"
 	@echo "make test          the test suite, against servers it starts itself (ARGS=… for pytest)"
 	@echo "make soak          the long products of faults, servers and crash points"
+	@echo "make bench         speed, each figure beside its target (PART=… for some parts, ARGS=… for more)"
 	@echo "make lint          formatter, linter, types, import contracts, migrations, deployment checks"
 	@echo "make install       create or refresh .venv for all of these"
 	@echo "make clean         delete .venv, caches and the demo's data"
@@ -23,6 +24,10 @@ help:
 
 .venv/.has-test: .venv/.has-demo requirements/test.txt
 	@sh requirements/install.sh test
+	@touch $@
+
+.venv/.has-bench: .venv/.has-test requirements/bench.txt
+	@sh requirements/install.sh bench
 	@touch $@
 
 # A .venv whose Python is gone (another machine, a removed version) is made again.
@@ -44,10 +49,15 @@ test: .venv/.has-test
 soak: .venv/.has-test
 	@exec $(PYTHON) -m pytest -m soak $(ARGS)
 
+# Servers and data sets stay in bench-data; results go to bench-results.
+bench: .venv/.has-bench
+	@exec $(PYTHON) -m tests.bench $(PART) $(ARGS)
+
 lint: .venv/.has-test
 	@exec $(PYTHON) -m config.devstack.lint
 
 clean:
 	@if [ -d "$$DEMO_DIR" ]; then exec $(PYTHON) -m config.devstack.delete "$$DEMO_DIR"; fi
-	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis staticfiles test-artifacts
+	@if [ -d bench-data ]; then exec $(PYTHON) -m config.devstack.delete bench-data; fi
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis staticfiles test-artifacts bench-results
 	@find config exports reconciliation tests -name __pycache__ -prune -exec rm -rf {} +

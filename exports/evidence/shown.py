@@ -28,7 +28,8 @@ def shown(raw: bytes | str, most: int = MOST) -> str:
     # Cut before decoding, so that a megabyte of garbage costs no more than a sentence.
     text = raw[: (most + 1) * _LONGEST_CHARACTER]
     decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-    marked = "".join(map(_mark, decoded[: most + 1]))
+    text_shown = decoded[: most + 1]
+    marked = text_shown if text_shown.isprintable() else "".join(map(_mark, text_shown))
     whole = len(marked) <= most and len(decoded) <= most
     return marked if whole else marked[: most - 1] + "…"
 

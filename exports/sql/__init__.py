@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, LiteralString, cast
 
+import psycopg
 from django.db import connections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from django.db.backends.utils import CursorWrapper
 
 HEADER_FIELDS = ("Moves", "Guard", "Locks", "Role", "Returns")
 Row = tuple[Any, ...]
@@ -74,16 +77,43 @@ def register(directory: Path) -> None:
             raise ValueError(f"two statements are called {statement.name}")
 
 
+class _Prepared(psycopg.Cursor[Any]):
+    """Sends a statement apart from its parameters, so that a session's server parses and plans it once."""
+
+    def execute(self, query: Any, params: Any = None, **_: Any) -> _Prepared:
+        """Prepare it at its first use in this session."""
+        return super().execute(cast("LiteralString", query), params, prepare=True)
+
+
+def _prepared_cursor(using: str) -> CursorWrapper:
+    """Return a cursor as Django makes them, its errors, wrappers and health check included, that prepares."""
+    connection = connections[using]
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    raw = connection.connection
+    raw.prepare_threshold = 0  # Django switches preparing off for its own cursors, which never do it anyway
+    make = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+    return make(_Prepared(raw))  # type: ignore[arg-type] # Django's stubs want its own class; any cursor does
+
+
 def fetch_all(name: str, using: str, params: Mapping[str, Any]) -> list[Row]:
-    """Run a registered statement and return every row; database errors pass through unchanged."""
+    """Run a registered statement and return every row; database errors pass through unchanged.
+
+    For batches: planned anew each time, because the best plan depends on the batch and the bound.
+    """
     with connections[using].cursor() as cursor:
         cursor.execute(STATEMENTS[name].text, params)
         return list(cursor.fetchall())
 
 
 def fetch_one(name: str, using: str, params: Mapping[str, Any]) -> Row | None:
-    """Run a registered statement and return its row, or None: the statement changed nothing."""
-    rows = fetch_all(name, using, params)
+    """Run a registered statement and return its row, or None: the statement changed nothing.
+
+    For what is keyed by one job: prepared once a session, since its plan is always the same.
+    """
+    with _prepared_cursor(using) as cursor:
+        cursor.execute(STATEMENTS[name].text, params)
+        rows = list(cursor.fetchall())
     assert len(rows) <= 1, f"{name} touched {len(rows)} rows; it is keyed by one job"  # noqa: S101 - a bug, not the world
     return rows[0] if rows else None
 

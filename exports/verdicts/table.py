@@ -7,6 +7,7 @@ OutcomeUnknown (I6), a conclusion of Completed names its proof, and NotDelivered
 file alone.
 """
 
+from functools import cache
 from typing import Final
 
 from exports.verdicts.boxes import Row
@@ -26,6 +27,7 @@ ROWS: Final[tuple[Row, ...]] = (
 """The table. `row_for` finds the one row of a cell."""
 
 
+@cache
 def row_for(facts: Facts) -> Row:
     """Return the row that covers these facts; a test proves that there is exactly one."""
     return next(row for row in ROWS if row.covers(facts))

@@ -1,0 +1,7 @@
+"""The parts of the benchmark: one is a module here with `run(bench: Bench) -> Iterable[Figure]`, and its name below.
+
+A part raises Skipped, with its reason, for what this machine lacks.
+"""
+
+NAMES = ("protocol",)
+"""In the order of the table."""
