@@ -115,6 +115,27 @@ def test_an_attempt_at_the_bound_that_somebody_asked_to_stop_is_stopped_instead(
     assert now(job).status == Status.STOPPED
 
 
+@pytest.mark.parametrize("point", ["build.after", "connect.after"])
+def test_an_attempt_at_the_bound_that_has_built_its_file_does_not_cross_cutoff_2(
+    point: str, brief: Path, world: World, waking: Waking
+) -> None:
+    job = world.queued()
+    told: list[None] = []
+    with standing_at(point) as stand:
+        disposition = waking.start(job)
+        stand.wait()
+        waking.drain.at_the_bound(lambda: told.append(None))  # after the attempt's own: they are run in turn
+        waking.drain.begin()
+        until(lambda: bool(told))
+        stand.let_go()
+        disposition.result()
+
+    assert kinds(job) == ["Claimed"]
+    assert lease_is_over(job)
+    assert (world.arrived(), spooled(job.id, brief)) == ([], [])
+    assert requeued_as(job) == "returned"
+
+
 def test_an_upload_at_the_bound_whose_publish_was_not_sent_ends_with_that_evidence(
     brief: Path, world: World, waking: Waking
 ) -> None:
