@@ -22,7 +22,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.django_db)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")  # in folders that are no packages, package scope would be the whole run
 def bench(
     request: pytest.FixtureRequest,
     django_db_setup: None,  # noqa: ARG001 - the database exists first
