@@ -18,6 +18,9 @@ from exports.observability import names
 WAKE_HELD_SECONDS = 1.0
 """A resumed destination starts within two seconds."""
 
+PROBE_SECONDS = 2.0
+"""Whoever asked for a connection test watches the page; the look costs one indexed read."""
+
 COLLECT_SECONDS = 10.0
 """The shortest pace at which a contract may ask for its acknowledgments; each destination keeps its own."""
 
@@ -75,6 +78,7 @@ def schedule() -> dict[str, dict[str, Any]]:
         "recover": _every(timing.recover_every_seconds, "reconciliation.recover"),
         "sweep": _every(timing.sweep_every_seconds, "exports.sweep"),
         "wake_held": _every(WAKE_HELD_SECONDS, "exports.wake_held"),
+        "probe_requested": _every(PROBE_SECONDS, "exports.probe_requested"),
         **{f"canary_{queue}": _canary(queue) for queue in names.QUEUES},
         "scavenge": _every(timing.scavenge_every_seconds, "exports.scavenge"),
         "collect_acknowledgments": _every(

@@ -10,7 +10,7 @@ from celery import shared_task
 from exports import broker, scavenger, sweeper
 from exports.holds import waking
 from exports.observability import canary as canaries
-from exports.worker import runner
+from exports.worker import probes, runner
 
 
 @shared_task(base=broker.WakeUpTask, name=broker.RUN_EXPORT)
@@ -35,6 +35,19 @@ def wake_held() -> None:
 def scavenge() -> None:
     """Remove local files whose attempt is no longer live."""
     scavenger.run()
+
+
+@shared_task(name="exports.probe_requested", ignore_result=True)
+def probe_requested() -> None:
+    """Send requested probes of destinations to whoever listens; one that is sent twice is run once."""
+    for request_id in probes.due():
+        probe_destination.apply_async((str(request_id),), expires=probes.SENT_FOR_SECONDS, retry=False)
+
+
+@shared_task(name="exports.probe_destination", ignore_result=True)
+def probe_destination(request_id: str) -> None:
+    """Try the destination that this request is about, and record what was found."""
+    probes.run(UUID(request_id))
 
 
 @shared_task(name="exports.canary", ignore_result=True)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from django.db import DEFAULT_DB_ALIAS
 
-from exports.crashpoints import reach
 from exports.models import DestinationContract, ProbeRequest
 from exports.probing.reading import newest_contract
 
@@ -48,5 +47,4 @@ def request_probe(
         id=request_id or uuid.uuid4(),
         defaults={"destination_id": destination_id, "contract_id": probed.id, "requested_by": requested_by},
     )
-    reach("probe.requested")
     return Requested(request)

@@ -46,6 +46,8 @@ def _share(contract: "Contract") -> Found:
         yield "paths.directory", "must be absolute for a mounted share"
     if contract.paths.temporary_directory and not contract.paths.temporary_directory.startswith("/"):
         yield "paths.temporary_directory", "must be absolute for a mounted share"
+    if contract.paths.scratch_directory and not contract.paths.scratch_directory.startswith("/"):
+        yield "paths.scratch_directory", "must be absolute for a mounted share"
     if contract.publish.mode is PublishMode.RENAME_NOREPLACE:
         yield "publish.mode", "a rename within a mounted share replaces silently; use hardlink_remove"
 
@@ -116,6 +118,8 @@ def _names(contract: "Contract") -> Found:
     in_place = paths.temporary_directory in ("", paths.directory)
     if in_place and not (paths.temporary_prefix or paths.temporary_suffix):
         yield "paths.temporary_suffix", "a temporary name must differ from the final one"
+    if paths.scratch_directory and paths.scratch_directory in (paths.directory, paths.temporary_directory):
+        yield "paths.scratch_directory", "must be apart from the directories of exports: a probe tries everything in it"
     suffixes = [companion.suffix for companion in contract.companions]
     if len(set(suffixes)) != len(suffixes):
         yield "companions", "two files beside the export would have one name"

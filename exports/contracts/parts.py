@@ -159,6 +159,11 @@ class HostKey:
         """The key's binary form."""
         return rules.key_blob(self.key)
 
+    @property
+    def fingerprint(self) -> str:
+        """The key's fingerprint, as ssh-keygen prints it."""
+        return rules.fingerprint(self.blob)
+
     def valid_at(self, now: datetime) -> bool:
         """Whether the key may be trusted at `now`."""
         return (self.valid_from is None or self.valid_from <= now) and (self.valid_to is None or now < self.valid_to)

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import hashlib
 import ipaddress
 import re
 from collections.abc import Callable, Collection
@@ -108,6 +109,11 @@ def key_blob(value: str) -> bytes:
         return base64.b64decode(value.split()[1], validate=True)
     except (IndexError, binascii.Error):
         return b""
+
+
+def fingerprint(blob: bytes) -> str:
+    """Return a public key's fingerprint as ssh-keygen prints it."""
+    return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
 
 
 def one_of(*choices: str) -> StrRule:

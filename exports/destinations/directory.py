@@ -17,15 +17,19 @@ from typing import BinaryIO, Final, TypeVar
 
 from exports.contracts import ChecksumAlgorithm, Contract, OverwriteForm, PublishMode
 from exports.destinations.bounded import BoundedCalls
+from exports.destinations.directory_scratch import DirectoryScratch
 from exports.destinations.protocol import (
     Abandon,
     ConnectTrouble,
     CouldNotConnect,
+    Passed,
     Progress,
+    Stage,
     Surroundings,
     Uploaded,
     never,
     no_progress,
+    unheard,
 )
 from exports.destinations.share import NotAllowedError, Share
 from exports.evidence import (
@@ -67,7 +71,9 @@ such a mount may carry the request out all the same."""
 T = TypeVar("T")
 
 
-def open_directory(contract: Contract, secret: Secret, surroundings: Surroundings) -> "DirectorySession":
+def open_directory(
+    contract: Contract, secret: Secret, surroundings: Surroundings, passed: Passed = unheard
+) -> "DirectorySession":
     """Open a session on a directory under one of the allowed roots; there is nothing to sign in to."""
     del secret
     calls = BoundedCalls("share")
@@ -77,6 +83,7 @@ def open_directory(contract: Contract, secret: Secret, surroundings: Surrounding
     except OSError as error:
         calls.end(lambda: None)
         raise _unopened(error, bound) from None
+    passed(Stage.CONNECT)
     return DirectorySession(contract, share, calls)
 
 
@@ -210,6 +217,10 @@ class DirectorySession:
         if not self._doubtful:
             self.remove(temporary)
         return answer
+
+    def scratch(self) -> DirectoryScratch:
+        """Return what a probe may try in this session's directory."""
+        return DirectoryScratch(self._share, self._sighting, self._answer)
 
     def set_deadline(self, seconds: float | None) -> None:
         """Let no call wait beyond so many seconds from now; None lifts the bound."""

@@ -14,6 +14,7 @@ from typing import Final, Protocol, cast
 
 from exports.contracts import Contract, EndpointKind
 from exports.destinations.addresses import AddressPolicy
+from exports.destinations.scratch import Scratch
 from exports.errors import ExportError
 from exports.evidence import Answer, PublishForm, Sighting, UploadFailed
 from exports.secrets import Secret
@@ -95,6 +96,9 @@ class Session(Protocol):
     def put(self, content: bytes, name: str, *, overwrite: bool) -> Answer:
         """Write a small companion file in the final directory, as carefully as the file itself."""
 
+    def scratch(self) -> Scratch:
+        """Return what a probe may try in this session's directory of final names: its contract names no other."""
+
     def set_deadline(self, seconds: float | None) -> None:
         """Break the connection so many seconds from now, whatever it is doing then; None lifts the bound."""
 
@@ -148,11 +152,30 @@ class Surroundings:
     share_roots: tuple[Path, ...] = ()
 
 
+@unique
+class Stage(StrEnum):
+    """What opening a session has to get through, in this order; a mounted share has the first alone."""
+
+    CONNECT = "connect"
+    HOST_KEY = "host_key"
+    SIGN_IN = "sign_in"
+    SFTP = "sftp"
+
+
+Passed = Callable[[Stage], None]
+"""Told of each stage that an opening session has got through; cheap, and must not raise."""
+
+
+def unheard(stage: Stage) -> None:
+    """Tell nobody."""
+    del stage
+
+
 class Opener(Protocol):
     """Opens a session for one kind of endpoint."""
 
-    def __call__(self, contract: Contract, secret: Secret, surroundings: Surroundings) -> Session:
-        """Connect and sign in within the contract's bound, or raise CouldNotConnect."""
+    def __call__(self, contract: Contract, secret: Secret, surroundings: Surroundings, passed: Passed) -> Session:
+        """Connect and sign in within the contract's bound, telling each stage, or raise CouldNotConnect."""
 
 
 _OPENERS: Final = {
@@ -161,11 +184,11 @@ _OPENERS: Final = {
 }
 
 
-def open_session(contract: Contract, secret: Secret, surroundings: Surroundings) -> Session:
+def open_session(contract: Contract, secret: Secret, surroundings: Surroundings, passed: Passed = unheard) -> Session:
     """Open a session to the contract's endpoint; raises CouldNotConnect and nothing else.
 
     Kinds are loaded on use: a process that never connects never loads an SSH library.
     """
     module, name = _OPENERS[contract.endpoint.kind]
     opener = cast("Opener", getattr(import_module(module), name))
-    return opener(contract, secret, surroundings)
+    return opener(contract, secret, surroundings, passed)

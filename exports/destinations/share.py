@@ -67,6 +67,10 @@ class Share:
         with self.open_in(directory, name) as stream:
             return stream.read(most_bytes)
 
+    def names(self) -> list[str]:
+        """List the directory of final names."""
+        return os.listdir(self.final)  # noqa: PTH208 - of a descriptor, which no path can stand for
+
     @contextmanager
     def _within(self, directory: str) -> Iterator[int]:
         if not directory:

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
+from exports.contracts import Probed, PublishMode
 from exports.models import DestinationContract, ProbeRequest
 from exports.models.base import ClockTimestamp
+from exports.probing.judging import Proposal, objections_to, propose
 from exports.probing.report import Report, ReportError
+from exports.probing.trying import CLEAN_UP_SECONDS, RUN_SECONDS
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from django.db.models import QuerySet
 
-RUN_SECONDS = 180.0
-"""A probe breaks its connection off after this: a slow partner needs less for some two hundred small requests."""
-
 _TAKEN_WITHIN = timedelta(minutes=10)
 """A request that no worker took for so long is not taken any more: whoever asked has left, and can ask again."""
 
-_ENDED_WITHIN = timedelta(seconds=2 * RUN_SECONDS)
+_ENDED_WITHIN = timedelta(seconds=2 * (RUN_SECONDS + CLEAN_UP_SECONDS))
 """A run without a result for so long has lost its worker: connecting and storing add less than the bound itself."""
 
 
@@ -51,6 +51,24 @@ class Probe:
         """The version that was tried."""
         return self.request.contract
 
+    @property
+    def probed(self) -> Probed | None:
+        """What a contract that adopts the proposal says of this probe; None where it found nothing to adopt."""
+        if self.report is None or self.report.trouble:
+            return None
+        return Probed(
+            rename_refuses_existing=not objections_to(PublishMode.RENAME_NOREPLACE, self.report),
+            link_is_honest=not objections_to(PublishMode.HARDLINK_REMOVE, self.report),
+            exclusive_create_refuses=not objections_to(PublishMode.DIRECT_WRITE, self.report),
+            server_version=self.report.server,
+            probed_at=self.request.result.finished_at,
+        )
+
+    @property
+    def proposal(self) -> Proposal | None:
+        """The publish mode it proposes and why; None until it is finished."""
+        return None if self.report is None else propose(self.report)
+
 
 def newest_contract(destination_id: UUID, using: str = "default") -> DestinationContract | None:
     """Return the destination's newest contract version: the one that would become active next."""
@@ -65,10 +83,17 @@ def latest(destination_id: UUID, using: str = "default") -> Probe | None:
 
 
 def latest_finished(destination_id: UUID, using: str = "default") -> Probe | None:
-    """Return the destination's newest probe that has a result."""
+    """Return the destination's newest probe that has a result, whatever version it tried."""
     finished = _requests(using).filter(destination_id=destination_id, result__isnull=False)
     request = finished.order_by("-requested_at").first()
     return None if request is None else _probe(request)
+
+
+def finished_for(contract: DestinationContract, using: str = "default") -> Probe | None:
+    """Return the newest finished probe of this version, or of its destination where this version has none."""
+    own = _requests(using).filter(contract=contract, destination_id=contract.destination_id, result__isnull=False)
+    request = own.order_by("-requested_at").first()
+    return latest_finished(contract.destination_id, using) if request is None else _probe(request)
 
 
 def waiting(using: str = "default") -> QuerySet[ProbeRequest]:

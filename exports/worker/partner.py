@@ -13,7 +13,15 @@ from exports.conf import limits
 from exports.crashpoints import reach
 from exports.destinations.addresses import AddressPolicy
 from exports.destinations.pool import IDLE_SECONDS, Pools
-from exports.destinations.protocol import ConnectTrouble, CouldNotConnect, Session, Surroundings, open_session
+from exports.destinations.protocol import (
+    ConnectTrouble,
+    CouldNotConnect,
+    Passed,
+    Session,
+    Surroundings,
+    open_session,
+    unheard,
+)
 from exports.models import DestinationSecret
 from exports.observability import counters
 from exports.secrets import Secret, SecretError, decrypt
@@ -54,11 +62,11 @@ def connect(contract_id: UUID, contract: Contract, using: str = "default") -> Bo
     return Borrowed(session, loan.close)
 
 
-def open_unpooled(contract: Contract, using: str = "default") -> Session:
+def open_unpooled(contract: Contract, using: str = "default", passed: Passed = unheard) -> Session:
     """Open a session of one's own, for a look that keeps no connection; raises CouldNotConnect."""
     try:
         with counters.phase_seconds.labels("connect").time():
-            return open_session(contract, _secret(contract, using), surroundings())
+            return open_session(contract, _secret(contract, using), surroundings(), passed)
     except CouldNotConnect as trouble:
         counters.sftp_errors.labels("connect", trouble.kind).inc()
         raise

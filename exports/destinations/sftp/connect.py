@@ -14,7 +14,7 @@ from paramiko.ssh_exception import IncompatiblePeer
 
 from exports.contracts import Contract
 from exports.destinations.addresses import AddressError, SocketAddress, resolve
-from exports.destinations.protocol import ConnectTrouble, CouldNotConnect, Surroundings
+from exports.destinations.protocol import ConnectTrouble, CouldNotConnect, Passed, Stage, Surroundings, unheard
 from exports.destinations.sftp.keys import algorithms, require_pinned, trusted_now
 from exports.destinations.sftp.session import SftpSession
 from exports.destinations.sftp.signing_in import sign_in
@@ -35,18 +35,23 @@ CIPHERS: Final = (
 _KEEPALIVE_SECONDS: Final = 20  # keeps address translations open; it detects nothing by itself
 
 
-def open_sftp(contract: Contract, secret: Secret, surroundings: Surroundings) -> SftpSession:
+def open_sftp(contract: Contract, secret: Secret, surroundings: Surroundings, passed: Passed = unheard) -> SftpSession:
     """Connect, prove the server, sign in and open SFTP, within the contract's connect timeout."""
     bound = contract.limits.connect_timeout_seconds
     ends_at = time.monotonic() + bound
     pinned = trusted_now(contract.host_keys)
     connection = SftpConnection(_connected(contract, surroundings, ends_at), bound)
+    passed(Stage.CONNECT)
     watch = WATCHDOG.watch(max(0.0, ends_at - time.monotonic()), connection.break_off)
     try:
         connection.prove(contract, algorithms(pinned))
         connection.host_key = require_pinned(pinned, connection.transport.get_remote_server_key())
+        passed(Stage.HOST_KEY)
         sign_in(connection.transport, contract.auth, secret)
-        return SftpSession(contract, connection, connection.open_wire(contract))
+        passed(Stage.SIGN_IN)
+        wire = connection.open_wire(contract)
+        passed(Stage.SFTP)
+        return SftpSession(contract, connection, wire)
     except CouldNotConnect:
         connection.break_off()
         raise

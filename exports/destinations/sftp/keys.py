@@ -1,7 +1,5 @@
 """Keys: which of a server's we trust, and how to load our own from stored text without leaking any of it."""
 
-import base64
-import hashlib
 import io
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -13,6 +11,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from exports.contracts import AuthMethod, HostKey
+from exports.contracts.rules import fingerprint
 from exports.destinations.protocol import ConnectTrouble, CouldNotConnect
 from exports.secrets import Secret
 
@@ -46,11 +45,6 @@ def algorithms(pinned: Sequence[HostKey]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for key in pinned for name in _SIGNATURES.get(key.type, (key.type,))))
 
 
-def fingerprint(blob: bytes) -> str:
-    """Return a public key's fingerprint as ssh-keygen prints it."""
-    return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
-
-
 def require_pinned(pinned: Sequence[HostKey], proven: paramiko.PKey) -> str:
     """Return the fingerprint of the key the server proved, or refuse it when it is not pinned."""
     blob = proven.asbytes()
@@ -58,7 +52,7 @@ def require_pinned(pinned: Sequence[HostKey], proven: paramiko.PKey) -> str:
         return fingerprint(blob)
     words = (
         f"the server proved itself with {proven.get_name()} {fingerprint(blob)}, but pinned are "
-        + ", ".join(f"{key.type} {fingerprint(key.blob)}" for key in pinned)
+        + ", ".join(f"{key.type} {key.fingerprint}" for key in pinned)
         + "; ask the partner whether the key was changed before pinning the new one"
     )
     raise CouldNotConnect(ConnectTrouble.HOST_KEY_CHANGED, words)

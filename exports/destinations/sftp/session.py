@@ -9,6 +9,7 @@ from exports.destinations.naming import final_path, path_of, temporary_path
 from exports.destinations.protocol import Abandon, Progress, Uploaded, never, no_progress
 from exports.destinations.sftp.packets import NO_SUCH_FILE, PERMISSION_DENIED, Attributes
 from exports.destinations.sftp.requests import Requests
+from exports.destinations.sftp.scratch import SftpScratch
 from exports.destinations.sftp.uploading import Job, Upload
 from exports.destinations.sftp.wire import Lost, Status, Wire
 from exports.destinations.watchdog import WATCHDOG, Watch
@@ -179,6 +180,10 @@ class SftpSession:
         if not self.doubtful and not (overwrite and isinstance(answer, Accepted)):
             self.remove(temporary)
         return answer
+
+    def scratch(self) -> SftpScratch:
+        """Return what a probe may try in this session's directory."""
+        return SftpScratch(self._contract, self._wire, self._seen, self._answer)
 
     def set_deadline(self, seconds: float | None) -> None:
         """Break the connection off so many seconds from now; None lifts the bound."""
