@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from exports import crashpoints
-from exports.contracts import Payload
 from exports.disposition import Disposition
 from exports.states import Status
 from exports.worker.keeper import HeldLease, LeaseKeeper
 from exports.worker.spool import ExportFile
 from tests.faults.boundaries import running
 from tests.faults.observing import until
+from tests.faults.scenarios import BY_NAME
 from tests.faults.waking import standing_at
 from tests.faults.wire_proxy import Fault
-from tests.faults.world import a_world, kinds, lease_is_over, now
+from tests.faults.world import kinds, lease_is_over, now
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from config.devstack.partner import PartnerAccount
     from tests.faults.waking import Waking
     from tests.faults.wire_proxy import WireProxy
     from tests.faults.world import World
@@ -105,24 +104,24 @@ def test_a_renewal_under_way_at_the_terminal_write_that_finds_no_row_is_no_loss(
     assert "lease_lost" not in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("payload", "point"),
-    [(Payload(), "finished.after"), (Payload(("no such",)), "failed.after")],
-    ids=["sent", "failed"],
-)
+@pytest.mark.parametrize("end", ["finished", "stopped"])
 def test_renewals_are_finished_right_after_the_terminal_write_before_anything_is_tidied_up(
-    payload: Payload, point: str, partner: PartnerAccount, waking: Waking, monkeypatch: pytest.MonkeyPatch
+    end: str, world: World, waking: Waking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = a_world(partner, payload=payload).queued()
+    job = world.queued()
     order: list[str] = []
-    crashpoints.arm(point, lambda: order.append("written"))
-    monkeypatch.setattr(HeldLease, "finish", noting(order, "finished", HeldLease.finish))
-    monkeypatch.setattr(ExportFile, "delete", noting(order, "deleted", ExportFile.delete))
+    if end == "stopped":
+        crashpoints.arm("authorize.before", lambda: BY_NAME["cancel"].act(job.id, "api"))
+    crashpoints.arm(f"{end}.after", lambda: order.append("written"))
+    monkeypatch.setattr(HeldLease, "finish", noting(order, "renewals finished", HeldLease.finish))
+    monkeypatch.setattr(ExportFile, "delete", noting(order, "file deleted", ExportFile.delete))
 
-    waking.run(job)
+    try:
+        waking.run(job)
+    finally:
+        crashpoints.disarm()
 
-    crashpoints.disarm(point)
-    assert order[:2] == ["written", "finished"]
+    assert order[:3] == ["written", "renewals finished", "file deleted"]
 
 
 def noting(order: list[str], what: str, method: Callable[..., Any]) -> Callable[..., Any]:
