@@ -14,11 +14,11 @@ import pytest
 
 from exports.actions.request_cancellation import Click, request_cancellation
 from exports.models import ExportJob
-from exports.states import Authorization, Status, Written
+from exports.states import Authorization, Status
 from exports.worker.writes import Claim, Terminal
 from reconciliation import recovery
-from reconciliation.managers import Settlements
-from tests.faults.boundaries import BOUNDARIES, FILE, WORKER_ID, Situation, delivering
+from tests.faults.boundaries import BOUNDARIES, FILE, Situation
+from tests.faults.replacing import a_replacement, claim, complete_original_of
 from tests.faults.wire_proxy import Fault
 from tests.faults.world import BY, expire, now
 
@@ -49,15 +49,7 @@ def is_taken_over(at: Situation) -> None:
 
 
 def is_claimed_by_another(at: Situation) -> None:
-    written = ExportJob.objects.db_manager("worker").claim(
-        job_id=at.job.id,
-        checked_version=at.job.version,
-        attempt_id=uuid.uuid4(),
-        worker_id="worker:another",
-        contract_id=at.world.contract.id,
-        lease_seconds=60,
-    )
-    assert written is Written.APPLIED
+    claim(at.job, at.world)
 
 
 def is_built_by_another(at: Situation) -> None:
@@ -81,51 +73,12 @@ def is_delivered_by_another(at: Situation) -> None:
 
 
 def has_its_original_completed(at: Situation) -> None:
-    original = ExportJob.objects.get(id=at.job.replaces_job_id)
-    assert original.attempt_id is not None
-    written = Settlements("reconciliation").reconcile(
-        tenant_id=original.tenant_id,
-        job_id=original.id,
-        attempt_id=original.attempt_id,
-        resolution=Status.COMPLETED,
-        reconciled_by=BY,
-        evidence_ref="a letter",
-        reason="it had arrived",
-    )
-    assert written is Written.APPLIED
+    complete_original_of(at.job)
 
 
-def a_replacement(world: World) -> ExportJob:
-    """Return a claimed replacement of an original whose outcome is unknown."""
-    original = delivering(world)
-    jobs = ExportJob.objects.db_manager("worker")
-    assert original.attempt_id is not None
-    jobs.finish_delivery(
-        job_id=original.id,
-        attempt_id=original.attempt_id,
-        worker_id=WORKER_ID,
-        outcome=Status.OUTCOME_UNKNOWN,
-        reason=None,
-        detail="OutcomeUnknown: no answer",
-    )
-    job_id = uuid.uuid4()
-    ExportJob.objects.db_manager("api").create_replacement(
-        job_id=job_id,
-        tenant_id=world.tenant.id,
-        original_job_id=original.id,
-        created_by=BY,
-        replacement_reason="nobody knows",
-        overwrite_agreement_ref=None,
-    )
-    job = ExportJob.objects.get(id=job_id)
-    jobs.claim(
-        job_id=job_id,
-        checked_version=job.version,
-        attempt_id=uuid.uuid4(),
-        worker_id=WORKER_ID,
-        contract_id=world.contract.id,
-        lease_seconds=60,
-    )
+def a_running_replacement(world: World) -> ExportJob:
+    job = a_replacement(world)
+    claim(job, world)
     return now(job)
 
 
@@ -156,7 +109,7 @@ CASES = (
         has_its_original_completed,
         Authorization.ORIGINAL_COMPLETED,
         Status.RUNNING,
-        a_replacement,
+        a_running_replacement,
         still_owned=True,
     ),
     Overtaken("failed", is_taken_over, Terminal.REFUSED, Status.QUEUED),
