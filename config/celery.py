@@ -10,8 +10,8 @@ os.environ.setdefault("EXPORT_ROLE", "worker")
 
 from celery import Celery, signals
 from django.conf import settings
-from kombu import Queue
 
+from config import transports
 from exports.conf import limits
 from exports.observability import names
 
@@ -23,6 +23,9 @@ PROBE_SECONDS = 2.0
 
 COLLECT_SECONDS = 10.0
 """The shortest pace at which a contract may ask for its acknowledgments; each destination keeps its own."""
+
+CLOCKS_APART_SECONDS = 900.0
+"""How far the clocks of machines may be apart before a worker takes a tick that beat has just sent for an old one."""
 
 QUEUES = {"worker": ("exports", "maintenance"), "acknowledger": ("acknowledgments",)}
 """What a worker takes from when it is told nothing else: only what its database role can do."""
@@ -36,7 +39,12 @@ def configure() -> dict[str, Any]:
     return {
         "broker_url": settings.CELERY_BROKER_URL,
         "broker_connection_retry_on_startup": True,
-        "task_queues": [Queue(name) for name in QUEUES.get(settings.EXPORT_ROLE, sum(QUEUES.values(), ()))],
+        "broker_connection_max_retries": None,  # 100 of them last an hour, and then the worker would end
+        # RabbitMQ closes the channel of a worker that keeps a message unsettled behind full slots for half an hour.
+        "broker_channel_error_retry": True,
+        "task_queues": transports.queues(
+            settings.CELERY_BROKER_URL, QUEUES.get(settings.EXPORT_ROLE, sum(QUEUES.values(), ()))
+        ),
         "task_default_queue": "maintenance",
         "task_routes": {
             "exports.run_export": {"queue": "exports"},
@@ -51,20 +59,9 @@ def configure() -> dict[str, Any]:
         "worker_prefetch_multiplier": 1,
         "worker_cancel_long_running_tasks_on_connection_loss": False,  # never kill work in mid-effect
         "worker_hijack_root_logger": False,
-        "broker_transport_options": {
-            "socket_timeout": timing.broker_timeout_seconds,
-            "socket_connect_timeout": timing.broker_timeout_seconds,
-            # kombu would try to connect for as long again; the dispatcher holds rows meanwhile, and waits by itself.
-            "max_retries": 1,
-            "interval_start": 0,
-            # Only unsettled messages wait for this: longer than a statement timeout and a redelivery pause.
-            "visibility_timeout": 120,
-            # kombu looks every interval x throttle; its defaults make that 100 s.
-            "unacked_restore_interval": 5,
-            "unacked_restore_throttle": 1,
-        }
-        if settings.CELERY_BROKER_URL.startswith("redis")
-        else {},
+        "broker_transport_options": transports.options(settings.CELERY_BROKER_URL, timing),
+        "broker_connection_timeout": timing.broker_timeout_seconds,
+        "broker_heartbeat": transports.HEARTBEAT_SECONDS,
         "beat_scheduler": "celery.beat:Scheduler",
         "beat_schedule": schedule(),
         "timezone": "UTC",
@@ -72,7 +69,11 @@ def configure() -> dict[str, Any]:
 
 
 def schedule() -> dict[str, dict[str, Any]]:
-    """Return what beat sends and how often; a tick not run within about one interval is dropped."""
+    """Return what beat sends and how often; a tick that waited for much longer is dropped.
+
+    When a tick is old is said by beat's clock and judged by the worker's. With no consumer they pile up for a
+    quarter of an hour at most, and one that runs late costs a look at an index.
+    """
     timing = limits()
     return {
         "recover": _every(timing.recover_every_seconds, "reconciliation.recover"),
@@ -88,7 +89,7 @@ def schedule() -> dict[str, dict[str, Any]]:
 
 
 def _every(seconds: float, task: str, queue: str = "maintenance") -> dict[str, Any]:
-    return {"task": task, "schedule": seconds, "options": {"queue": queue, "expires": seconds}}
+    return {"task": task, "schedule": seconds, "options": {"queue": queue, "expires": seconds + CLOCKS_APART_SECONDS}}
 
 
 def _canary(queue: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from celery.worker.request import Request
 from celery.worker.state import active_requests
 from redis.exceptions import RedisError
 
+from exports.confirms import confirmed
 from exports.disposition import Disposition
 from exports.observability import counters
 from exports.worker.drain import Drain
@@ -109,12 +110,12 @@ def waiting(producer: Any) -> int:
 
 
 def publish(wake_ups: Sequence[WakeUp], producer: Any) -> None:
-    """Publish wake-ups in one pipelined batch.
+    """Publish wake-ups in one batch.
 
     Returns only when the broker has accepted all of them; any exception means that each may or may not have
     arrived, so none may be marked. A message's id is its outbox row's.
     """
-    with producer.batch():
+    with confirmed(producer, len(wake_ups)):
         for message_id, job_id, _ in wake_ups:
             # By name: a dispatcher needs no worker code, and no SSH library, in its memory.
             current_app.send_task(
@@ -124,6 +125,7 @@ def publish(wake_ups: Sequence[WakeUp], producer: Any) -> None:
                 queue=EXPORTS_QUEUE,
                 producer=producer,
                 retry=False,
+                mandatory=True,  # a message without a queue comes back instead of vanishing
             )
 
 
@@ -134,5 +136,7 @@ def open_producer() -> Any:
 
 def hang_up() -> None:
     """Forget every connection for publishing: after an error a channel may be closed, or its stream torn."""
-    current_app.producer_pool.force_close_all()
-    current_app.pool.force_close_all()
+    pools: tuple[Any, ...] = (current_app.producer_pool, current_app.pool)
+    for pool in pools:
+        pool.force_close_all(close_pool=False)
+        pool.setup()  # an emptied pool is waited for without a bound

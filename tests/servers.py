@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.plugin import STACK
+from tests.rabbit import Rabbit
 
 if TYPE_CHECKING:
     from config.devstack.partner import PartnerAccount
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
 def stack(request: pytest.FixtureRequest) -> Stack:
     """Return the servers of this run."""
     return request.config.stash[STACK]
+
+
+@pytest.fixture(scope="session")
+def rabbit(stack: Stack) -> Rabbit:
+    """Return this run's RabbitMQ, started when the first test asks for it; where there is none, skip."""
+    node = Rabbit(stack)
+    node.start()
+    return node
 
 
 @pytest.fixture
