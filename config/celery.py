@@ -21,6 +21,9 @@ WAKE_HELD_SECONDS = 1.0
 PROBE_SECONDS = 2.0
 """Whoever asked for a connection test watches the page; the look costs one indexed read."""
 
+COUNT_SECONDS = 30.0
+"""The overview's sums of the hour are at most so old, and say so."""
+
 COLLECT_SECONDS = 10.0
 """The shortest pace at which a contract may ask for its acknowledgments; each destination keeps its own."""
 
@@ -81,6 +84,7 @@ def schedule() -> dict[str, dict[str, Any]]:
         "wake_held": _every(WAKE_HELD_SECONDS, "exports.wake_held"),
         "probe_requested": _every(PROBE_SECONDS, "exports.probe_requested"),
         **{f"canary_{queue}": _canary(queue) for queue in names.QUEUES},
+        "count_hours": _every(COUNT_SECONDS, "exports.count_hours"),
         "scavenge": _every(timing.scavenge_every_seconds, "exports.scavenge"),
         "collect_acknowledgments": _every(
             COLLECT_SECONDS, "reconciliation.collect_acknowledgments", queue="acknowledgments"

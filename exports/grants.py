@@ -108,6 +108,7 @@ _API: dict[str, Rights] = {
     "authorized_files": READ,
     "holds": _read_and(_HOLD_COLUMNS, _HOLD_ENDS),
     "attempt_progress": READ,
+    "hourly_sums": READ,
     "probe_requests": _read_and("id destination_id contract_id requested_by requested_at"),
     "probe_runs": READ,
     "probe_results": READ,
@@ -140,6 +141,7 @@ _WORKER: dict[str, Rights] = {
     "authorized_files": _read_and("attempt_id job_id rows"),
     "holds": _read_and(_HOLD_COLUMNS, _HOLD_ENDS),
     "attempt_progress": EDIT,
+    "hourly_sums": _read_and("hour tenant_id what count", "count", delete=True),
     # A person asks for a probe; only a worker can say that it took one, and what was found.
     "probe_requests": READ,
     "probe_runs": _read_and("request_id worker_id began_at"),

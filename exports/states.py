@@ -61,6 +61,18 @@ class CancellationOutcome(StrEnum):
     TOO_LATE = "TooLate"
 
 
+class Happened(StrEnum):
+    """What is counted by the hour: a birth, and how exports ended; what people settle later is not counted again."""
+
+    CREATED = "Created"
+    COMPLETED = "Completed"
+    OUTCOME_UNKNOWN = "OutcomeUnknown"
+    FAILED = "Failed"
+    STOPPED = "Stopped"
+    CANCELED = "Canceled"
+    REJECTED = "Rejected"
+
+
 class Role(StrEnum):
     """The database logins; each process is exactly one of them (DESIGN: roles in the database)."""
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from exports import broker, scavenger, sweeper
+from exports import broker, scavenger, sums, sweeper
 from exports.holds import waking
 from exports.observability import canary as canaries
 from exports.worker import probes, runner
@@ -48,6 +48,12 @@ def probe_requested() -> None:
 def probe_destination(request_id: str) -> None:
     """Try the destination that this request is about, and record what was found."""
     probes.run(UUID(request_id))
+
+
+@shared_task(name="exports.count_hours", ignore_result=True)
+def count_hours() -> None:
+    """Sum up what happened in each hour."""
+    sums.run()
 
 
 @shared_task(name="exports.canary", ignore_result=True)

@@ -11,8 +11,9 @@ from django.db.models.functions import Now
 from exports.admin.base import reach
 from exports.models import Destination, Tenant
 from exports.queries.jobs import as_uuid, creators_meant
+from exports.queries.sums import HOUR, among, counted
 from exports.queries.worklist import needing_attention
-from exports.states import EventKind, Status
+from exports.states import EventKind, Happened, Status
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -162,6 +163,37 @@ class AgeFilter(SimpleListFilter):
             return queryset.filter(created_at__lt=Now() - self.AGES["week"][1])
         age = self.AGES.get(asked or "")
         return queryset.filter(created_at__gte=Now() - age[1]) if age else queryset
+
+
+class CountedFilter(SimpleListFilter):
+    """By what a number of the overview counts; offered only on the list that such a number leads to."""
+
+    title = "counted on the overview"
+    parameter_name = "counted"
+
+    WORDS: ClassVar = {
+        Happened.CREATED: "created",
+        Happened.COMPLETED: "delivered",
+        Happened.OUTCOME_UNKNOWN: "ended as not known",
+        Happened.FAILED: "failed",
+        Happened.STOPPED: "stopped",
+        Happened.CANCELED: "cancelled",
+        Happened.REJECTED: "refused",
+    }
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:  # noqa: ARG002 - the framework's signature
+        """Offer what is asked for, in words, and nothing otherwise."""
+        asked = counted(self.value() or "")
+        if asked is None:
+            return [(self.value() or "", "nothing that is counted")] if self.value() else []
+        until = asked.until - HOUR
+        hours = f"{asked.since:%Y-%m-%d %H}:00" + (f" to {until:%m-%d %H}:59" if until > asked.since else " to :59")
+        return [(asked.text, f"{self.WORDS[asked.what]} {hours} UTC")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:  # noqa: ARG002 - the framework's signature
+        """Keep the exports that the number is made of."""
+        asked = counted(self.value() or "")
+        return queryset.none() if asked is None else among(queryset, asked)
 
 
 class AttentionFilter(SimpleListFilter):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.db.models import Q
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -17,6 +16,7 @@ from exports.admin.formats import ago
 from exports.admin.hold_words import CAUSES, ENDING, may_end, named
 from exports.admin.pausing import freeze_view, pause_view
 from exports.models import Hold
+from exports.queries.holds import within
 from exports.queries.keyset import Keyset
 from exports.states import HoldCause
 
@@ -52,12 +52,7 @@ class HoldAdmin(ConsoleAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the holds on tenants within reach, and those on everything, which hold everybody's exports."""
-        rows = admin.ModelAdmin.get_queryset(self, request)
-        ids = reach(request).tenant_ids
-        if ids is None:
-            return rows
-        everything = Q(tenant=None, destination=None)
-        return rows.filter(everything | Q(tenant_id__in=ids) | Q(destination__tenant_id__in=ids))
+        return within(admin.ModelAdmin.get_queryset(self, request), reach(request))
 
     def list_ways(self, request: HttpRequest) -> list[tuple[str, str]]:
         """Return the freeze, for whoever may open a hold, unless everything is frozen: every page says that already."""

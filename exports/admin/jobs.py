@@ -23,6 +23,7 @@ from exports.admin.facts import facts_of
 from exports.admin.filters import (
     AgeFilter,
     AttentionFilter,
+    CountedFilter,
     CreatedByFilter,
     DestinationFilter,
     StatusFilter,
@@ -59,7 +60,15 @@ class ExportJobAdmin(ConsoleAdmin):
     keyset = jobs.NEWEST_FIRST
     list_display = ("number", "state", "since", "last", "attempts", "created")
     list_display_links = ("number",)
-    list_filter = (StatusFilter, TenantFilter, DestinationFilter, CreatedByFilter, AgeFilter, AttentionFilter)
+    list_filter = (
+        StatusFilter,
+        TenantFilter,
+        DestinationFilter,
+        CreatedByFilter,
+        AgeFilter,
+        AttentionFilter,
+        CountedFilter,
+    )
     list_select_related = ("tenant", "destination")
     search_fields = ("id",)
     search_help_text = "An export's id, a delivery key, a final name, a cancellation's or a wake-up's id."

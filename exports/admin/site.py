@@ -13,6 +13,8 @@ from django.utils.text import capfirst
 
 from exports.admin import own_verbs, second_factor, signed_in
 from exports.admin.code_pages import NEXT, code_view
+from exports.admin.frame import PART
+from exports.admin.overview import overview_context
 from exports.admin.pages import pages
 from exports.admin.sign_in_form import SignInForm
 from exports.admin.worklist import worklist_view
@@ -21,6 +23,7 @@ from exports.states import HoldCause
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
+    from django.template.response import TemplateResponse
 
 
 class ConsoleSite(AdminSite):
@@ -47,6 +50,15 @@ class ConsoleSite(AdminSite):
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """Add the way around, which is the lists this person may see, and the freeze while there is one."""
         return {**super().each_context(request), "console_nav": self._nav(request), "frozen": self._frozen(request)}
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        """Show the overview, or to its own script only what it keeps fresh."""
+        others = [app for app in self.get_app_list(request) if app["app_label"] != "exports"]
+        context = {**(extra_context or {}), "other_apps": others, **overview_context(request)}
+        answer = super().index(request, context)
+        if request.headers.get(PART) and "overview" in context:
+            answer.template_name = "admin/exports/overview.html"
+        return answer
 
     def get_urls(self) -> list[Any]:
         """Add the pages that belong to no single table."""
@@ -101,6 +113,7 @@ class ConsoleSite(AdminSite):
     def _nav(self, request: HttpRequest) -> list[tuple[str, str]]:
         if not self.has_permission(request):
             return []
+        overview = [("Overview", reverse(f"{self.name}:index"))]
         worklist = [("Worklist", reverse(f"{self.name}:worklist"))]
         seen = (model for model in pages() if self._registry[model].has_view_permission(request))
         options = (model._meta for model in seen)  # noqa: SLF001 - documented by Django
@@ -111,4 +124,5 @@ class ConsoleSite(AdminSite):
             )
             for each in options
         ]
-        return [*lists[:1], *worklist, *lists[1:]] if request.user.has_perm("exports.view_exportjob") else lists
+        sees = request.user.has_perm("exports.view_exportjob")
+        return [*overview, *lists[:1], *worklist, *lists[1:]] if sees else lists

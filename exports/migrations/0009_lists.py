@@ -19,7 +19,7 @@ STATUS = "CREATE INDEX ix_x_export_jobs_status ON export_jobs (status, created_a
 
 # What one person or client created, or what goes to one destination, newest first, however long ago that was:
 # walking the list of all would read every export since.
-CREATED_BY = "CREATE INDEX ix_x_export_jobs_created_by ON export_jobs (created_by, created_at DESC, id DESC)"
+CREATED_BY = "CREATE INDEX ix_x_export_jobs_created_by ON export_jobs (created_by, created_at DESC, id DESC, tenant_id)"
 DESTINATION = "CREATE INDEX ix_x_export_jobs_destination ON export_jobs (destination_id, created_at DESC, id DESC)"
 
 # Events of a kind: the frequent ones are found by walking the newest, the others would not be. It holds only these.

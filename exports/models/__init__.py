@@ -17,6 +17,7 @@ from exports.models.history import (
 from exports.models.operations import AttemptProgress, Hold, ProcessHeartbeat
 from exports.models.outbox import OutboxMessage
 from exports.models.probes import ProbeRequest, ProbeResult, ProbeRun
+from exports.models.sums import HourlySum
 from exports.models.tenants import Client, Membership, Tenant
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "ExportJob",
     "ExportRejection",
     "Hold",
+    "HourlySum",
     "Membership",
     "OutboxMessage",
     "OverwriteAgreement",

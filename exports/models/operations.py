@@ -54,7 +54,10 @@ class Hold(models.Model):
 
 
 class AttemptProgress(models.Model):
-    """How far a running attempt is, as its worker counts; unlogged, and gone with a crash of the database."""
+    """How far a running attempt is, as its worker counts; unlogged, and gone with a crash of the database.
+
+    `phase_seconds` is how long the phase had taken by the worker's own clock when it had counted so far.
+    """
 
     attempt_id = models.UUIDField(primary_key=True)
     job = bare_reference("exports.ExportJob")
@@ -62,6 +65,7 @@ class AttemptProgress(models.Model):
     rows_done = models.BigIntegerField(null=True)
     bytes_done = models.BigIntegerField(null=True)
     bytes_total = models.BigIntegerField(null=True)
+    phase_seconds = models.FloatField(default=0.0)
     updated_at = models.DateTimeField(db_default=ClockTimestamp())
 
     class Meta:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from django.db.models import QuerySet
+
+    from exports.access import Reach
     from exports.models import ExportJob
 
 
@@ -61,6 +64,21 @@ def _open_holds(jobs: list[ExportJob]) -> Any:
     exports = Q(job_id__in={job.id for job in jobs})
     still = Q(until=None) | Q(until__gt=ClockTimestamp())
     return Hold.objects.filter(everything | destinations | tenants | exports, still, ended_at=None)
+
+
+def open_within(reach: Reach) -> QuerySet[Hold]:
+    """Return the holds in force on tenants within reach, and those on everything, which hold everybody's exports."""
+    still = Q(until=None) | Q(until__gt=ClockTimestamp())
+    return within(Hold.objects.select_related("tenant", "destination"), reach).filter(still, ended_at=None)
+
+
+def within(holds: QuerySet[Hold], reach: Reach) -> QuerySet[Hold]:
+    """Keep the holds on tenants within reach, and those on everything."""
+    if reach.tenant_ids is None:
+        return holds
+    ids = sorted(reach.tenant_ids)
+    everything = Q(tenant=None, destination=None)
+    return holds.filter(everything | Q(tenant_id__in=ids) | Q(destination__tenant_id__in=ids))
 
 
 def _narrowest(job: ExportJob, holds: list[Hold]) -> Hold | None:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, Max, OuterRef, Q
 
 from exports import evidence as seen
 from exports.models import ExportAttemptEvent, ExportJob, Hold
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MOST = 100
 """Exports of each kind on the list, the oldest; a longer list is not worked through by reading it."""
 MOST_FILTERED = 1_000
-"""Exports of each kind that the list's filter finds, the oldest."""
+"""Exports that the overview counts, and held files that the list's filter finds."""
 SWEPT_OFTEN = 3
 """An export that the sweeper has woken more often than this is not merely unlucky: something is wrong there."""
 LOOKED_THROUGH = 50_000
@@ -66,11 +66,13 @@ class Waiting:
 def needing_attention(rows: QuerySet[Any], reach: Reach) -> QuerySet[Any]:
     """Keep the exports that wait for a person by what their own rows say; late evidence is only on the worklist.
 
-    Found kind by kind first, since no index carries all of them at once.
+    The first three kinds are what ix_x_export_jobs_attention holds, in its order.
     """
-    ids = {job.id for kind in (_unknown, _occupied) for job in kind(reach, MOST_FILTERED)}
-    ids |= {waiting.job.id for kind in (_swept, _guarded) for waiting in kind(reach, MOST_FILTERED)}
-    return rows.filter(id__in=ids)
+    waits = Q(status=Status.OUTCOME_UNKNOWN) | _OCCUPIED | _SLEEPING
+    guarded = [waiting.job.id for waiting in _guarded(reach, MOST_FILTERED)]
+    if guarded:
+        waits |= Q(id__in=guarded)
+    return rows.filter(waits).exclude(_OCCUPIED & Q(_noted()))
 
 
 def worklist(reach: Reach, contradicts: Contradicts) -> list[Waiting]:
@@ -83,13 +85,16 @@ def worklist(reach: Reach, contradicts: Contradicts) -> list[Waiting]:
     return sorted(found, key=lambda waiting: waiting.since)
 
 
-def _unknown(reach: Reach, most: int = MOST) -> Iterable[ExportJob]:
-    return visible(reach).filter(status=Status.OUTCOME_UNKNOWN).order_by("created_at")[:most]
+_OCCUPIED = Q(status=Status.FAILED, failure_reason=FailureReason.FINAL_NAME_OCCUPIED)
+_SLEEPING = Q(status=Status.QUEUED, sweep_count__gt=SWEPT_OFTEN)
 
 
-def _occupied(reach: Reach, most: int = MOST) -> Iterable[ExportJob]:
-    occupied = Q(status=Status.FAILED, failure_reason=FailureReason.FINAL_NAME_OCCUPIED)
-    return visible(reach).filter(occupied).exclude(_noted()).order_by("created_at")[:most]
+def _unknown(reach: Reach) -> Iterable[ExportJob]:
+    return visible(reach).filter(status=Status.OUTCOME_UNKNOWN).order_by("created_at")[:MOST]
+
+
+def _occupied(reach: Reach) -> Iterable[ExportJob]:
+    return visible(reach).filter(_OCCUPIED).exclude(_noted()).order_by("created_at")[:MOST]
 
 
 def _noted() -> Exists:
@@ -137,10 +142,19 @@ def _came_late(reach: Reach) -> Iterable[ExportAttemptEvent]:
     moves = ExportAttemptEvent.objects.filter(job_id=OuterRef("job_id"), attempt_id=OuterRef("attempt_id")).exclude(
         kind=EventKind.DELIVERY_EVIDENCE
     )
-    # A later move is among the same records: so bounded, it is found by one pass through them.
-    late = evidence.filter(~Exists(moves.filter(id__gt=OuterRef("id")).filter(id__gt=oldest)), Exists(_ends(moves)))
-    rows = reach.narrow(late, "job__tenant_id").select_related("job__tenant", "job__destination")
-    return rows.order_by("id")[:MOST_EVENTS]
+    late = evidence.filter(Exists(_ends(moves)), ~Exists(moves.filter(id__gt=OuterRef("id"))))
+    rows = reach.narrow(late.filter(job_id__in=_seen_last(oldest)), "job__tenant_id")
+    return rows.select_related("job__tenant", "job__destination").order_by("id")[:MOST_EVENTS]
+
+
+def _seen_last(oldest: int) -> set[UUID]:
+    """Return the exports of whose attempts evidence is the latest record: a few of many, found in one pass."""
+    is_evidence = Q(kind=EventKind.DELIVERY_EVIDENCE)
+    attempts = ExportAttemptEvent.objects.filter(id__gt=oldest).order_by().values("job_id", "attempt_id")
+    seen_last = attempts.annotate(seen=Max("id", filter=is_evidence), moved=Max("id", filter=~is_evidence)).filter(
+        Q(moved=None) | Q(seen__gt=F("moved"))
+    )
+    return set(seen_last.values_list("job_id", flat=True)[:MOST_EVENTS])
 
 
 def oldest_looked_at() -> int:
@@ -154,9 +168,9 @@ def _ends(moves: QuerySet[Any]) -> QuerySet[Any]:
     return moves.exclude(kind__in=begun)
 
 
-def _swept(reach: Reach, most: int = MOST) -> Iterable[Waiting]:
-    sleeping = visible(reach).filter(status=Status.QUEUED, sweep_count__gt=SWEPT_OFTEN)
-    return [Waiting(Why.SWEPT, job, job.created_at) for job in sleeping.order_by("created_at")[:most]]
+def _swept(reach: Reach) -> Iterable[Waiting]:
+    sleeping = visible(reach).filter(_SLEEPING).order_by("created_at")[:MOST]
+    return [Waiting(Why.SWEPT, job, job.created_at) for job in sleeping]
 
 
 def _guarded(reach: Reach, most: int = MOST) -> Iterable[Waiting]:

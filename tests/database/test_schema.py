@@ -66,6 +66,7 @@ CONSTRAINTS = {
     "contacts": "contacts_pkey contacts_tenant_id_23e151d7_fk_tenants_id uq_contacts_tenant_external",
     "holds": "holds_destination_id_eae93da4_fk_destinations_id holds_pkey holds_tenant_id_2cbf57fc_fk_tenants_id",
     "attempt_progress": "attempt_progress_pkey",
+    "hourly_sums": "hourly_sums_pkey",
     "process_heartbeats": "process_heartbeats_pkey",
 }
 INDEXES = {
@@ -102,6 +103,7 @@ INDEXES = {
     "holds": "holds_destination_id_eae93da4 holds_pkey holds_tenant_id_2cbf57fc ix_x_holds_job ix_x_holds_open"
     " ix_x_holds_recent ix_x_holds_unreleased uq_holds_automatic",
     "attempt_progress": "attempt_progress_pkey",
+    "hourly_sums": "hourly_sums_pkey",
     "process_heartbeats": "process_heartbeats_pkey process_heartbeats_process_id_b448179b_like",
 }
 TRIGGERS = {
