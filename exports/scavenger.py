@@ -1,4 +1,4 @@
-"""Contact data that an attempt could not take away itself: files left in the spool directory.
+"""Contact data that an attempt could not take away itself: files left in the spool directory, and at partners.
 
 A worker that was killed leaves its file, and so does a disk that refused to remove one. Each host cleans its
 own spool: a file goes when its attempt is no longer live and nobody has written to it for a while. Nothing but
@@ -12,13 +12,15 @@ import logging
 import os
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from django.db import DatabaseError, InterfaceError, close_old_connections
 
+from exports import leftovers
 from exports.conf import limits
+from exports.leftovers import Cleared
 from exports.models import ExportJob
 from exports.observability import counters
 from exports.observability.heartbeats import forget_gone
@@ -71,13 +73,18 @@ class Scavenged:
     young: int = 0
     strange: int = 0
     finished: bool = True
+    partners: Cleared = field(default_factory=Cleared)
 
 
 def run() -> Scavenged:
-    """Scavenge once within the scheduled bound, and log what was found; forget processes that are gone."""
+    """Scavenge once within the scheduled bounds, here and at partners, and log what was found.
+
+    Processes that are gone are forgotten.
+    """
     try:
         counts = run_once(MOST_REMOVED)
         forget_gone()
+        counts = replace(counts, partners=leftovers.run())
     except (DatabaseError, InterfaceError) as error:
         logger.warning("scavenger_without_database", extra={"error": type(error).__name__})
         counts = Scavenged(finished=False)

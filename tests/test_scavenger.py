@@ -243,7 +243,8 @@ def test_the_command_prints_its_counts_as_json(spool: Path) -> None:
     call_command("scavenge", once=True, stdout=out)
 
     assert json.loads(out.getvalue()) == {
-        "removed": 1, "failed": 0, "live": 0, "young": 0, "strange": 0, "finished": True
+        "removed": 1, "failed": 0, "live": 0, "young": 0, "strange": 0, "finished": True,
+        "partners": {"visited": 0, "removed": 0, "kept": 0, "failed": 0, "unreached": 0},
     }  # fmt: skip
     assert list(spool.iterdir()) == []
 

@@ -21,7 +21,17 @@ Found = Iterator[tuple[str, str]]
 def problems_of(contract: "Contract") -> "Problems":
     """Return what contradicts itself, by field path; empty for a sound contract."""
     problems: Problems = {}
-    for check in (_endpoint, _host_keys, _publish, _overwrite, _permissions, _verification, _acknowledgment, _names):
+    for check in (
+        _endpoint,
+        _host_keys,
+        _publish,
+        _overwrite,
+        _permissions,
+        _verification,
+        _acknowledgment,
+        _names,
+        _retention,
+    ):
         for path, words in check(contract):
             problems.setdefault(path, []).append(words)
     return problems
@@ -111,6 +121,13 @@ def _acknowledgment(contract: "Contract") -> Found:
             yield "verification.acknowledgment", "the marker must be the file or a companion that we place"
     if told.kind is not AcknowledgmentKind.NONE and told.negative_suffix and told.negative_suffix == told.suffix:
         yield "verification.acknowledgment.negative_suffix", "a yes and a no would have one name"
+
+
+def _retention(contract: "Contract") -> Found:
+    """Yield what finding and removing our own leftovers at the partner needs."""
+    may = contract.permissions
+    if contract.retention.may_remove_leftovers and not (may.may_list and may.may_delete):
+        yield "retention.may_remove_leftovers", "needs permissions.may_list and permissions.may_delete"
 
 
 def _names(contract: "Contract") -> Found:

@@ -200,6 +200,13 @@ class DirectorySession:
         done = _Copy(self, self._share.final, final, progress, abandon).run(source, size)
         return Accepted() if isinstance(done, Uploaded) else _as_answer(done)
 
+    def temporaries(self) -> list[str] | None:
+        """List the directory of temporary names."""
+        try:
+            return self.do(self._share.temporary_names)
+        except OSError:
+            return None
+
     def remove(self, temporary: str) -> Answer:
         """Remove our own temporary name; one that is gone already is what was wanted."""
         return self._answer(lambda: self._share.remove(temporary))

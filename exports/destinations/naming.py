@@ -2,10 +2,12 @@
 
 import re
 from typing import Final
+from uuid import UUID
 
 from exports.contracts import Contract
 
 _ATTEMPT: Final = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
+_UUID: Final = "-".join(f"[0-9a-f]{{{digits}}}" for digits in (8, 4, 4, 4, 12))
 _FINAL: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}|\.[A-Za-z0-9_-][A-Za-z0-9._-]{0,253}", re.ASCII)
 
 
@@ -19,6 +21,15 @@ def temporary_name(contract: Contract, final_name: str, attempt_id: str) -> str:
     if not is_plain(final_name) or not _ATTEMPT.fullmatch(attempt_id):
         raise ValueError("a name at the partner is made of a delivery key, an attempt and the contract's parts")
     return f"{contract.paths.temporary_prefix}{final_name}.{attempt_id}{contract.paths.temporary_suffix}"
+
+
+def attempt_in(contract: Contract, name: str) -> tuple[str, UUID] | None:
+    """Return the delivery key and the attempt of a temporary name of an export's file; None for any other name."""
+    paths = contract.paths
+    parts = (paths.temporary_prefix, paths.final_prefix, paths.final_suffix, paths.temporary_suffix)
+    before, key_starts, key_ends, after = map(re.escape, parts)
+    found = re.fullmatch(f"{before}{key_starts}([A-Za-z0-9-]+){key_ends}\\.({_UUID}){after}", name, re.ASCII)
+    return None if found is None else (found[1], UUID(found[2]))
 
 
 def is_plain(name: str) -> bool:

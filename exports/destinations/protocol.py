@@ -90,6 +90,9 @@ class Session(Protocol):
     def write_final(self, source: Path, size: int, final: str, *, progress: Progress, abandon: Abandon) -> Answer:
         """Create `final` exclusively and write it in place (a direct-write contract's publish)."""
 
+    def temporaries(self) -> list[str] | None:
+        """List the directory of temporary names, one request however full it is; None where that tells nothing."""
+
     def remove(self, temporary: str) -> Answer:
         """Remove our own temporary name, exactly this one; already gone counts as accepted."""
 

@@ -71,6 +71,10 @@ class Share:
         """List the directory of final names."""
         return os.listdir(self.final)  # noqa: PTH208 - of a descriptor, which no path can stand for
 
+    def temporary_names(self) -> list[str]:
+        """List the directory of temporary names."""
+        return os.listdir(self.temporary)  # noqa: PTH208 - of a descriptor, which no path can stand for
+
     @contextmanager
     def _within(self, directory: str) -> Iterator[int]:
         if not directory:

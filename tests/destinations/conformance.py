@@ -367,3 +367,19 @@ def publish_together(sessions: list[Session], names: list[str], final: str) -> l
     for thread in threads:
         thread.join(20)
     return answers
+
+
+def test_names_of_temporary_files_are_listed_and_one_is_removed_without_its_neighbours(
+    session: Session, contract: Contract, destination: Partner, export: Export
+) -> None:
+    names = {upload(session, contract, export) for _ in range(3)}
+    assert names <= set(session.temporaries() or [])
+    gone = names.pop()
+    assert session.remove(gone) == Accepted()
+    assert set(destination.names()) == names
+    assert gone not in (session.temporaries() or [])
+
+
+def test_a_session_in_doubt_lists_nothing(session: Session) -> None:
+    session.close()
+    assert session.temporaries() is None

@@ -161,6 +161,12 @@ class SftpSession:
         done = self._run(Job(source, size, final_path(self._contract, final), progress, abandon))
         return Accepted() if isinstance(done, Uploaded) else _as_answer(done)
 
+    def temporaries(self) -> list[str] | None:
+        """List the directory of temporary names; a name that is not of our letters is left out."""
+        paths = self._contract.paths
+        found = self._listing(paths.temporary_directory or paths.directory)
+        return [name.decode() for name in found if name.isascii()] if isinstance(found, dict) else None
+
     def remove(self, temporary: str) -> Answer:
         """Remove our own temporary name; one that is gone already is what was wanted."""
         answer = self._answer(lambda: self._requests.remove(temporary_path(self._contract, temporary)))

@@ -1,4 +1,4 @@
-"""Remove local files whose attempt is no longer live, on the host this runs on."""
+"""Remove files whose attempt is no longer live: on the host this runs on, and at partners who agreed to it."""
 
 from __future__ import annotations
 
