@@ -115,18 +115,29 @@ def publish(wake_ups: Sequence[WakeUp], producer: Any) -> None:
     Returns only when the broker has accepted all of them; any exception means that each may or may not have
     arrived, so none may be marked. A message's id is its outbox row's.
     """
+    producer.maybe_declare(current_app.amqp.queues[EXPORTS_QUEUE])
     with confirmed(producer, len(wake_ups)):
         for message_id, job_id, _ in wake_ups:
-            # By name: a dispatcher needs no worker code, and no SSH library, in its memory.
-            current_app.send_task(
-                RUN_EXPORT,
-                args=(str(job_id),),
-                task_id=str(message_id),
-                queue=EXPORTS_QUEUE,
-                producer=producer,
+            # Past send_task, which declares the queue and asks its signals for each message: twice as fast.
+            message = _message(str(message_id), str(job_id))
+            producer.publish(
+                message.body,
+                exchange="",
+                routing_key=EXPORTS_QUEUE,
+                serializer="json",
+                headers=message.headers,
                 retry=False,
                 mandatory=True,  # a message without a queue comes back instead of vanishing
+                **message.properties,
             )
+
+
+def _message(message_id: str, job_id: str) -> Any:
+    """Return the task's message, its name as text: a dispatcher needs no worker code, no SSH library, in its memory."""
+    arguments = (job_id,)
+    return current_app.amqp.as_task_v2(
+        message_id, RUN_EXPORT, args=arguments, argsrepr=repr(arguments), kwargsrepr=repr({})
+    )
 
 
 def open_producer() -> Any:

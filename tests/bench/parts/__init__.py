@@ -3,5 +3,5 @@
 A part raises Skipped, with its reason, for what this machine lacks.
 """
 
-NAMES = ("protocol",)
+NAMES = ("protocol", "build", "upload", "dispatch")
 """In the order of the table."""
