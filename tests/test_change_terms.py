@@ -285,6 +285,24 @@ def test_an_edit_whose_session_was_lost_before_it_ran_claims_nothing(
     assert now(job.id).version == 1
 
 
+@pytest.mark.parametrize("differs", [{"changed_by": "user:bob"}, {"reason": "another reason"}], ids=["who", "why"])
+def test_an_edit_that_was_lost_does_not_take_another_ones_record_for_its_own(
+    place: Place, elsewhere: Place, admin_url: str, differs: dict[str, str]
+) -> None:
+    job = queued(place)
+
+    def another_is_first_and_the_session_is_lost() -> None:
+        crashpoints.disarm()
+        other = Background(lambda: submit_edit(an_edit(job, elsewhere, **differs)))
+        assert other.result() == Changed(2)
+        end_session(admin_url)
+
+    crashpoints.arm("terms.before", another_is_first_and_the_session_is_lost)
+
+    assert submit_edit(an_edit(job, elsewhere)) == NotChanged(now(job.id))
+    assert TermsChange.objects.count() == 1
+
+
 def test_the_captured_sql_of_an_edit_sets_woken_at_by_the_databases_clock_and_sends_no_timestamp(
     place: Place, elsewhere: Place
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -9,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.db import DatabaseError
 
+from exports.conf import limits
 from exports.disposition import Disposition
 from exports.models import Destination, ExportJob, ExportRejection, Hold
 from exports.states import Status
 from tests.faults.relay import Doors
 from tests.faults.scenarios import BY_NAME
 from tests.faults.waking import standing_at
+from tests.faults.wire_proxy import Fault
 from tests.faults.world import BY, a_world, kinds, now
 
 if TYPE_CHECKING:
@@ -49,6 +52,23 @@ def test_the_message_is_settled_after_the_confirmed_claim_and_before_the_build(w
         disposition = waking.start(job)
         building.wait()
         assert waking.message.settled == 2
+        building.let_go()
+        disposition.result()
+
+
+def test_the_attempts_own_deadline_is_counted_from_before_the_claim_was_sent(
+    proxy: WireProxy, lossy: str, world: World, waking: Waking
+) -> None:
+    job = world.queued()
+    laid = proxy.ambush("claim", Fault.HOLD_REPLY)
+    with standing_at("build.before") as building:
+        disposition = waking.start(job, lossy)
+        laid.wait()
+        answered_at = time.monotonic()  # the database has claimed; the answer is still on its way
+        laid.release()
+        building.wait()
+        (lease,) = waking.worker(lossy).keeper._leases
+        assert lease.current_until < answered_at + limits().lease_seconds
         building.let_go()
         disposition.result()
 
