@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from exports.actions.confirm_contract import confirm_contract
 from exports.actions.deciding import Decided, Verdict
 from exports.actions.propose_contract import Proposal, Proposed, propose_contract
+from exports.actions.request_probe import request_probe
 from exports.conf import limits
 from exports.contracts import (
     Auth,
@@ -64,13 +65,15 @@ def _agree(destination: Destination, told: Mapping[str, Any]) -> None:
     verdict = Verdict(tenant_id=tenant_id, contract_id=contract_id, decided_by=_BY, reason=_REASON)
     decided = confirm_contract(verdict, allow_same_person=True)
     assert isinstance(decided, Decided), "nobody else sets the demo up"  # noqa: S101 - the same
+    # A worker takes this once it runs; what it finds stands on the destination's page.
+    request_probe(destination.id, _BY)
     destination.refresh_from_db()
 
 
 def _terms(told: Mapping[str, Any], secret_id: str) -> Contract:
     return Contract(
         endpoint=Endpoint(host=told["host"], port=told["port"]),
-        paths=Paths(directory="/"),
+        paths=Paths(directory="/", scratch_directory="/scratch"),
         auth=Auth(user=told["user"], secret_id=secret_id, method=AuthMethod(told["method"])),
         host_keys=(HostKey(told["host_key"]),),
         permissions=Permissions(may_read=True),

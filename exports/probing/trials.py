@@ -9,7 +9,7 @@ import hashlib
 import os
 from typing import TYPE_CHECKING, Final
 
-from exports.evidence import Absent, Accepted, Answer, NoReply, Phase, Present, Refused
+from exports.evidence import Absent, Accepted, Answer, Forbidden, NoReply, Phase, Present, Refused, Trouble, Unanswered
 from exports.probing.folder import Folder, content_of
 from exports.probing.report import StepName
 from exports.probing.steps import Ended, Said, Steps, failed, in_words, no, skipped, yes
@@ -74,7 +74,7 @@ class Trials:
             case Absent():
                 raise Ended("The scratch folder that the contract agrees on does not exist at the partner.")
             case other:
-                return skipped(f"it cannot be looked at ({other.text or 'no reason was told'}); trying it all the same")
+                return _unseen(other) or skipped(f"it may not be looked at{_told(other)}; trying it all the same")
 
     def _create(self) -> None:
         """Create the first file, part by part; without it nothing can be learned."""
@@ -106,7 +106,7 @@ class Trials:
                     "The first file was accepted and is gone: a quota took it at CLOSE, or somebody takes files."
                 )
             case other:
-                return no(f"looking is not permitted ({other.text or 'no reason was told'})")
+                return _unseen(other) or no(f"looking is not permitted{_told(other)}")
 
     def _create_again(self) -> Said:
         answer = self._folder.scratch.create(self._first, b"again")[0].answer
@@ -199,6 +199,16 @@ class Trials:
             return _refused(answer)
         replaced = self._folder.holds(taken, content_of(old))
         return no("accepted, but the old file still stands there") if replaced is False else yes("accepted")
+
+
+def _unseen(seen: Forbidden | Unanswered) -> Said | None:
+    """Say that no answer came, unless the server gave one."""
+    answered = isinstance(seen, Forbidden) or seen.trouble is Trouble.STATUS
+    return None if answered else failed(f"no answer came{_told(seen)}")
+
+
+def _told(seen: Forbidden | Unanswered) -> str:
+    return f" ({seen.text})" if seen.text else ""
 
 
 def _refused(answer: Answer) -> Said:

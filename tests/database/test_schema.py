@@ -65,6 +65,10 @@ CONSTRAINTS = {
     " api_clients_user_id_d566f4b2_fk_auth_user_id api_clients_user_id_key",
     "contacts": "contacts_pkey contacts_tenant_id_23e151d7_fk_tenants_id uq_contacts_tenant_external",
     "holds": "holds_destination_id_eae93da4_fk_destinations_id holds_pkey holds_tenant_id_2cbf57fc_fk_tenants_id",
+    "probe_requests": "probe_requests_contract_id_cc28900e_fk_destination_contracts_id"
+    " probe_requests_destination_id_1baa47a4_fk_destinations_id probe_requests_pkey",
+    "probe_runs": "probe_runs_pkey probe_runs_request_id_9cc177ea_fk_probe_requests_id",
+    "probe_results": "probe_results_pkey probe_results_request_id_2c34c605_fk_probe_requests_id",
     "attempt_progress": "attempt_progress_pkey",
     "hourly_sums": "hourly_sums_pkey",
     "process_heartbeats": "process_heartbeats_pkey",
@@ -104,6 +108,9 @@ INDEXES = {
     " ix_x_holds_recent ix_x_holds_unreleased uq_holds_automatic",
     "attempt_progress": "attempt_progress_pkey",
     "hourly_sums": "hourly_sums_pkey",
+    "probe_requests": "ix_x_probe_requests_place ix_x_probe_requests_recent probe_requests_pkey",
+    "probe_runs": "probe_runs_pkey",
+    "probe_results": "probe_results_pkey",
     "process_heartbeats": "process_heartbeats_pkey process_heartbeats_process_id_b448179b_like",
 }
 TRIGGERS = {

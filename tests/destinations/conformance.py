@@ -5,6 +5,7 @@ To prove a new destination, write a module `test_conformance_of_….py` with a f
 
     from tests.destinations.conformance import *
     from tests.destinations.conformance_deliveries import *
+    from tests.destinations.conformance_scratch import *
 
 The suite asks for nothing but the protocol, and looks at `root` behind the destination's back. What it holds:
 four kinds of sightings are kept apart; an upload is complete, exclusive and verified, or names the phase it

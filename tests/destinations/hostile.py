@@ -22,7 +22,7 @@ from tests.destinations.loops import LoopThread
 from tests.destinations.partners import Partner
 
 INIT, VERSION, OPEN, CLOSE, READ, WRITE, LSTAT, OPENDIR, READDIR, REMOVE = 1, 2, 3, 4, 5, 6, 7, 11, 12, 13
-REALPATH, STATUS, HANDLE, DATA, NAME, ATTRS, EXTENDED = 16, 101, 102, 103, 104, 105, 200
+REALPATH, RENAME, STATUS, HANDLE, DATA, NAME, ATTRS, EXTENDED = 16, 18, 101, 102, 103, 104, 105, 200
 
 
 class Trick(StrEnum):
@@ -132,6 +132,7 @@ class _Conversation(asyncssh.SSHServerSession[bytes]):
             READDIR: self._readdir,
             REMOVE: self._remove,
             REALPATH: self._realpath,
+            RENAME: self._rename,
             EXTENDED: self._extended,
         }
         answer = answers[kind](fields)
@@ -250,6 +251,13 @@ class _Conversation(asyncssh.SSHServerSession[bytes]):
             self._path(fields.text()).unlink()
         except OSError as error:
             return self._refused(error)
+        return self._status(0)
+
+    def _rename(self, fields: _Fields) -> bytes:
+        old, new = self._path(fields.text()), self._path(fields.text())
+        if new.exists():
+            return self._refused(FileExistsError())
+        old.rename(new)
         return self._status(0)
 
     def _realpath(self, fields: _Fields) -> bytes:

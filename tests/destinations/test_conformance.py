@@ -9,6 +9,7 @@ import pytest
 
 from tests.destinations.conformance import *  # noqa: F403 - the suite is these tests
 from tests.destinations.conformance_deliveries import *  # noqa: F403 - and these
+from tests.destinations.conformance_scratch import *  # noqa: F403 - and these
 from tests.destinations.faulty import faulty_server
 from tests.destinations.loops import LoopThread
 from tests.destinations.openssh import sshd

@@ -61,10 +61,11 @@ def test_the_servers_of_the_conformance_suite_publish_by_link(report: Report) ->
 def test_plain_rename_is_admitted_only_where_the_server_is_known_to_link(partner: Partner, report: Report) -> None:
     assert (RENAME in admitted(report)) is (partner.name == "openssh")
     if partner.name in {"proftpd", "asyncssh"}:
-        # It refused when it was tried, and lost no race: exactly what must not be enough.
+        # It refused when it was tried, and mostly loses no race: exactly what must not be enough. ProFTPD loses one
+        # of some thirty, and then the race itself speaks against it.
         assert report.findings.rename_refuses_existing
-        assert report.findings.races.rename_double_wins == 0
-        assert objections_to(RENAME, report) == [ONLY_LOOKS_FIRST]
+        lost = report.findings.races.rename_double_wins > 0
+        assert lost or objections_to(RENAME, report) == [ONLY_LOOKS_FIRST]
 
 
 def test_every_step_is_told_once_in_order_with_words(partner: Partner, report: Report) -> None:

@@ -74,6 +74,8 @@ def _person(stack: Stack, username: str, group: str | None) -> dict[str, Any]:
 
 def _destination(stack: Stack, tenant: str, name: str, **more: Any) -> dict[str, Any]:
     account = stack.partner.add_account(ACCOUNT_OF[name])
+    # Agreed with this partner: where connection tests may try what they like.
+    (account.directory / "scratch").mkdir(mode=0o700, exist_ok=True)
     return (
         {"tenant": tenant, "name": name, "is_enabled": True, "is_agreed": True, "columns": []}
         | _endpoint(account)

@@ -53,7 +53,7 @@ class Sample:
     def look(self, scene: Scene) -> tuple[Files, list[Row]]:
         """Return what lies at the partner, by name, and the rows of all exports to it."""
         directory = scene.partner_files / ACCOUNT_OF[self.destination]
-        files = {file.name: file for file in directory.iterdir()}
+        files = {file.name: file for file in directory.iterdir() if file.is_file()}
         return files, self.api(scene).all_to(scene.destination_ids[self.destination])
 
 
