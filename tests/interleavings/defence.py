@@ -9,6 +9,7 @@ ATTEMPTS = "an attempt's id is minted once, and the condition on it finds the on
 TENANTS = "an export's id is unique among all tenants, and what stands before has asked for the tenant's own"
 UNDER_LOCK = "the locking read holds the row, and the caller has decided by what it found"
 PLANNER = "the server computes such an expression once anyhow; written so as not to rest on that"
+TURNS = "says whose turn it is, not what may be taken; tests/dispatcher/test_rounds.py shows it with many tenants"
 RECHECKED = "the lock that was taken before has looked at the row's last version"
 
 DEFENCE: dict[str, dict[str, str]] = {
@@ -43,6 +44,18 @@ DEFENCE: dict[str, dict[str, str]] = {
     },
     "return_lease": {"id = %(job_id)s::uuid": ATTEMPTS},
     "sweep": {"j.status = 'Queued' (2)": RECHECKED},
+    "take_outbox": {
+        "published_at IS NULL": TURNS,
+        "tenant_id > %(after_tenant)s::uuid": TURNS,
+        "published_at IS NULL (2)": TURNS,
+        "tenant_id IS NOT NULL": TURNS,
+        "published_at IS NULL (3)": TURNS,
+        "tenant_id > turn.tenant_id": TURNS,
+        "published_at IS NULL (4)": TURNS,
+        "turn.place < %(batch)s::int": TURNS,
+        "following.tenant_id <> first_tenant.tenant_id": TURNS,
+        "tenant_id = turn.tenant_id": TURNS,
+    },
     "wake_waiting": {"j.status = 'Queued' (2)": RECHECKED},
     "complete_acknowledged": {"j.id = %(job_id)s::uuid": ATTEMPTS, "e.job_id = j.id": ATTEMPTS},
     "correct": {

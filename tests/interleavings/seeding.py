@@ -249,8 +249,8 @@ def _wake_up_rows(past: Past) -> Iterable[str]:
     job = past.job
     requeues = sum(event.kind == "RequeuedByRecovery" for event in past.events)
     for number in range(1 + requeues + past.edits):
-        # The original's comes before the bystander's: a dispatcher's batch of one takes that.
-        later = "1 second" if job.name == ORIGINAL else "2 seconds"
+        # The original's comes before a bystander's that has stood there for a while: a batch of one takes that.
+        later = "1 second" if job.name == ORIGINAL else "1 hour"
         published = "clock_timestamp()" if past.is_published and job.name != "bystander" else "NULL"
         yield (
             f"'{uid(message_of(job.name, number))}', 'ExportReady', '{uid(job.name)}',"
