@@ -91,7 +91,12 @@ class Bench:
 
     @contextmanager
     def process(
-        self, name: str, command: Sequence[str], role: str, *, descriptors: tuple[int, ...] = (), **told: str
+        self,
+        name: str,
+        command: Sequence[str],
+        role: str,
+        told: Mapping[str, str] | None = None,
+        descriptors: tuple[int, ...] = (),
     ) -> Iterator[Child]:
         """Run `python …` as a process of this role until the block ends; its output is a log of that name."""
         self._numbers[name] = self._numbers.get(name, 0) + 1
@@ -103,7 +108,7 @@ class Bench:
                 unique,
                 [sys.executable, *command],
                 home.log(unique),
-                environment=self.variables(role, **told),
+                environment=self.variables(role, **(told or {})),
                 directory=PROJECT,
                 descriptors=descriptors,
                 ending=Ending(grace_seconds=20, tier=PROCESS),

@@ -23,9 +23,8 @@ def _build(tenant: uuid.UUID) -> float:
     from exports.worker.builder import build  # noqa: PLC0415 - the same
     from exports.worker.stop import StopSignal  # noqa: PLC0415 - the same
 
-    ids = {"job_id": uuid.uuid4(), "attempt_id": uuid.uuid4(), "tenant_id": tenant}
     began = time.monotonic()
-    file = build(**ids, payload=Payload(), stop=StopSignal())
+    file = build(job_id=uuid.uuid4(), attempt_id=uuid.uuid4(), tenant_id=tenant, payload=Payload(), stop=StopSignal())
     seconds = time.monotonic() - began
     file.delete()
     return seconds

@@ -3,5 +3,5 @@
 A part raises Skipped, with its reason, for what this machine lacks.
 """
 
-NAMES = ("protocol", "build", "upload", "dispatch")
+NAMES = ("protocol", "end_to_end", "build", "upload", "dispatch")
 """In the order of the table."""
