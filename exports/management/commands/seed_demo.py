@@ -33,9 +33,8 @@ class Command(BaseCommand):
         parser.add_argument("answer", type=Path, help="where ids and tokens go")
 
     def handle(self, *_: Any, plan: Path, answer: Path, **__: Any) -> None:
-        """Seed all of it, or nothing."""
-        with transaction.atomic():
-            seeded = seed(json.loads(plan.read_text()))
+        """Seed all of it; what an interruption left out is made by the next run."""
+        seeded = seed(json.loads(plan.read_text()))
         answer.unlink(missing_ok=True)
         with os.fdopen(os.open(answer, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
             json.dump(seeded, stream, indent=1)
@@ -43,11 +42,13 @@ class Command(BaseCommand):
 
 def seed(plan: dict[str, Any]) -> dict[str, Any]:
     """Create what is missing; return the destinations' ids by name and the clients' tokens."""
-    tenants = {slug: _tenant(slug, name) for slug, name in plan["tenants"].items()}
-    for tenant in tenants.values():
-        seed_contacts(tenant, plan["contacts_per_tenant"])
-    for person in plan["people"]:
-        seed_person(person, tenants.values())
+    with transaction.atomic():
+        tenants = {slug: _tenant(slug, name) for slug, name in plan["tenants"].items()}
+        for tenant in tenants.values():
+            seed_contacts(tenant, plan["contacts_per_tenant"])
+        for person in plan["people"]:
+            seed_person(person, tenants.values())
+    # A contract is proposed and comes into force by the actions that people use, each a transaction of its own.
     destinations = {told["name"]: seed_destination(told, tenants[told["tenant"]]) for told in plan["destinations"]}
     tokens = {told["name"]: seed_client(told["name"], tenants[told["tenant"]]) for told in plan["clients"]}
     return {"destinations": destinations, "tokens": tokens}
