@@ -47,6 +47,12 @@ RUN_SECONDS = 60.0
 LOCK_TIMEOUT_MS = 500
 """A cancellation or renewal holds a row for milliseconds; who holds it longer is looked at by the next run."""
 
+MOST_WAITS = 20
+"""Rows that a run waits for in vain, ten seconds in all: held by the hundred, they must not use up its time."""
+
+NO_WAIT_MS = 1
+"""The least that a lock timeout can be: after those waits, a row that somebody holds is passed over at once."""
+
 MOST_LOSSES = 3
 """Lost connections after which a run ends: the database is away, and the next run will find it again."""
 
@@ -121,6 +127,7 @@ class Run:
         self._resolver = Resolver(self._takeovers, self.run_id)
         self._counts: Counter[Came] = Counter()
         self._losses = 0
+        self._waits = 0
         self._newly_asked: set[UUID] = set()
 
     def go(self) -> None:
@@ -190,6 +197,7 @@ class Run:
     def _came_of(self, error: Exception) -> Came:
         match doubt_of(error, self._takeovers.using):
             case Doubt.NOT_NOW:
+                self._wait_less()
                 return Came.SKIPPED
             case Doubt.REAL:
                 logger.error("takeover_refused", exc_info=error)
@@ -208,6 +216,12 @@ class Run:
             raise DatabaseAway from error
         self._bound_lock_waits()
 
+    def _wait_less(self) -> None:
+        self._waits += 1
+        if self._waits == MOST_WAITS:
+            self._bound_lock_waits()
+
     def _bound_lock_waits(self) -> None:
+        bound = LOCK_TIMEOUT_MS if self._waits < MOST_WAITS else NO_WAIT_MS
         with connections[self._takeovers.using].cursor() as cursor:
-            cursor.execute(f"SET lock_timeout = {LOCK_TIMEOUT_MS}")
+            cursor.execute(f"SET lock_timeout = {bound}")

@@ -55,6 +55,23 @@ def test_rows_that_must_be_skipped_do_not_starve_those_behind_them(
     assert recover().requeued == 3
 
 
+def test_a_crowd_of_held_rows_does_not_use_up_the_time_of_those_behind_them(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, behind = [running(place) for _ in range(30)], running(place)
+    expire(*held, seconds=60)
+    expire(behind, seconds=1)
+    monkeypatch.setattr(recovery, "MOST_WAITS", 3)
+    with session("api") as api, api.transaction():
+        for job in held:
+            hold(api, job)
+        # To wait for each of them would take fifteen seconds.
+        recovered = recover(seconds=7.5)
+
+    assert (recovered.skipped, recovered.requeued, recovered.finished) == (30, 1, True)
+    assert now(behind.id).status == Status.QUEUED
+
+
 def test_pages_visit_every_row_once_also_where_many_leases_end_at_the_same_time(place: Place) -> None:
     jobs = [running(place) for _ in range(7)]
     expire(*jobs, seconds=5)  # one statement, but a clock reading a row
