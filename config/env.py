@@ -96,6 +96,7 @@ def _limits(env: FileAwareEnv) -> Limits:
         credential_keys=tuple(env.list("CREDENTIAL_KEYS", [])),
         share_roots=tuple(map(Path, env.list("EXPORT_SHARE_ROOTS", []))),
         allow_same_person_correction=env.bool("EXPORT_ALLOW_SAME_PERSON_CORRECTION", default=False),
+        allow_same_person_confirmation=env.bool("EXPORT_ALLOW_SAME_PERSON_CONFIRMATION", default=False),
         crash_points=env.str("EXPORT_CRASH_POINTS", ""),
         metrics_port=env.int("EXPORT_METRICS_PORT", default.metrics_port),
         metrics_address=env.str("EXPORT_METRICS_ADDRESS", default.metrics_address),

@@ -35,6 +35,7 @@ class Limits:
     allow_private_destinations: bool = False
     share_roots: tuple[Path, ...] = ()
     allow_same_person_correction: bool = False
+    allow_same_person_confirmation: bool = False
     crash_points: str = ""
     metrics_port: int = 0
     metrics_address: str = "127.0.0.1"

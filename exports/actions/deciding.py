@@ -58,9 +58,18 @@ class OnePerson:
     authors: tuple[str, ...]
 
 
-def found_now(
-    verdict: Verdict, wanted: Decision, using: str
-) -> Decided | DecidedBefore | Superseded | NoSuchContract | OnePerson:
+@dataclass(frozen=True, slots=True)
+class NotReady:
+    """What it leads to must not be trusted yet, and why; nothing was written."""
+
+    objections: tuple[str, ...]
+
+
+Refused = DecidedBefore | Superseded | NoSuchContract | OnePerson
+"""Why a decision was not recorded, whichever it was."""
+
+
+def found_now(verdict: Verdict, wanted: Decision, using: str) -> Decided | Refused:
     """Say from the rows, after the write, what came of it."""
     rows = DestinationContract.objects.using(using).select_related("destination", "decision")
     asked = rows.filter(id=verdict.contract_id, destination__tenant_id=verdict.tenant_id).first()

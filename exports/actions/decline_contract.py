@@ -13,15 +13,13 @@ from exports.managers.agreed import AgreedStatements
 from exports.states import Decision
 
 if TYPE_CHECKING:
-    from exports.actions.deciding import Decided, DecidedBefore, NoSuchContract, OnePerson, Superseded, Verdict
+    from exports.actions.deciding import Decided, Refused, Verdict
 
 
-def decline_contract(
-    verdict: Verdict, *, using: str = DEFAULT_DB_ALIAS
-) -> Decided | DecidedBefore | Superseded | NoSuchContract | OnePerson:
+def decline_contract(verdict: Verdict, *, using: str = DEFAULT_DB_ALIAS) -> Decided | Refused:
     """Decline a version, once; the caller has checked that they may. Database errors pass through."""
     statements = AgreedStatements(using)
     with transaction.atomic(using=using, durable=True):
-        if hold_destination(verdict.tenant_id, verdict.contract_id, statements):
+        if hold_destination(verdict, statements) is not None:
             statements.decline(**asdict(verdict))
     return found_now(verdict, Decision.DECLINED, using)

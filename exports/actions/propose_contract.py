@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import DEFAULT_DB_ALIAS, transaction
 
@@ -53,7 +53,11 @@ def propose_contract(proposal: Proposal, *, using: str = DEFAULT_DB_ALIAS) -> Pr
         if not _written(proposal, AgreedStatements(using)):
             transaction.set_rollback(True, using=using)
     found = DestinationContract.objects.using(using).filter(
-        id=proposal.contract_id, destination_id=proposal.destination_id, created_by=proposal.proposed_by
+        id=proposal.contract_id,
+        destination_id=proposal.destination_id,
+        created_by=proposal.proposed_by,
+        reason=proposal.reason,
+        terms=proposal.terms.to_json(),
     )
     mine = found.select_related("destination").first()
     return _overtaken(proposal, using) if mine is None else Proposed(mine)
@@ -62,7 +66,7 @@ def propose_contract(proposal: Proposal, *, using: str = DEFAULT_DB_ALIAS) -> Pr
 def _written(proposal: Proposal, statements: AgreedStatements) -> bool:
     if not statements.lock(tenant_id=proposal.tenant_id, destination_id=proposal.destination_id):
         return False
-    place = {"destination_id": proposal.destination_id, "created_by": proposal.proposed_by}
+    place: dict[str, Any] = {"destination_id": proposal.destination_id, "created_by": proposal.proposed_by}
     if proposal.sealed is not None:
         secret_id, ciphertext = proposal.sealed
         statements.seal(secret_id=secret_id, ciphertext=ciphertext, **place)

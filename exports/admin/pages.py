@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from exports import models
 from exports.admin import directory, records
+from exports.admin.agreed import pages as agreed
+from exports.admin.clients import pages as clients
+from exports.admin.contacts import ContactAdmin
 from exports.admin.holds import HoldAdmin
 from exports.admin.jobs import ExportJobAdmin
 
@@ -21,10 +24,11 @@ def pages() -> dict[type[Model], type[ConsoleAdmin]]:
         models.ExportJob: ExportJobAdmin,
         models.ExportAttemptEvent: records.ExportAttemptEventAdmin,
         models.OutboxMessage: records.OutboxMessageAdmin,
-        models.Destination: directory.DestinationAdmin,
-        models.DestinationContract: directory.DestinationContractAdmin,
+        models.Destination: agreed.DestinationAdmin,
+        models.DestinationContract: agreed.DestinationContractAdmin,
         models.Hold: HoldAdmin,
         models.Tenant: directory.TenantAdmin,
-        models.Client: directory.ClientAdmin,
-        models.Membership: directory.MembershipAdmin,
+        models.Client: clients.ClientAdmin,
+        models.Membership: clients.MembershipAdmin,
+        models.Contact: ContactAdmin,
     }

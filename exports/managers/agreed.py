@@ -91,7 +91,7 @@ class AgreedStatements:
         wanted = {"tenant_id": tenant_id, "contract_id": contract_id, "decided_by": decided_by, "reason": reason}
         return self._one("decline_contract", **wanted) is not None
 
-    def _one(self, name: str, **params: Any) -> sql.Row | None:
+    def _one(self, name: str, /, **params: Any) -> sql.Row | None:
         return _run(name, self.using, params)
 
 

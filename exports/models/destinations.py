@@ -78,10 +78,9 @@ class DestinationContract(models.Model):
 
 
 class ContractDecision(models.Model):
-    """What a second person decided about a proposed version; append-only, one for a version, and only a confirmed
-    version can become a destination's active one.
+    """What a second person decided about a proposed version; append-only, one for a version.
 
-    `is_one_person`: who confirmed it had written it, or a version it builds upon, which a setting allowed.
+    Only a confirmed version can become a destination's active one. `is_one_person`: who confirmed it had written it, or a version it builds upon, which a setting allowed.
     """
 
     contract = models.OneToOneField(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from exports.actions.deciding import Decided, DecidedBefore, NoSuchContract, OnePerson, Superseded
+from exports.actions.deciding import Decided, DecidedBefore, NoSuchContract, NotReady, OnePerson, Superseded
 from exports.actions.propose_contract import Overtaken, Proposed, propose_contract
 from exports.holds.reading import hold_on
 from exports.holds.waking import run_once
@@ -166,6 +166,22 @@ def test_what_follows_a_declined_version_starts_from_what_is_in_force(destinatio
 
     assert (standing.pending, standing.base) == (None, first)
     assert propose(destination).version == 3
+
+
+def test_what_must_not_be_trusted_yet_is_not_confirmed(destination: Destination) -> None:
+    first = propose(destination)
+    asked: list[DestinationContract] = []
+
+    def judge(contract: DestinationContract, using: str) -> list[str]:
+        asked.append(contract)
+        assert using == "api"
+        return ["The connection has not been tested yet."]
+
+    assert confirm(first, judge=judge) == NotReady(("The connection has not been tested yet.",))
+    assert asked == [first]
+    assert in_force(destination) is None
+    assert isinstance(decline(first), Decided)
+    assert isinstance(confirm(first, judge=judge), DecidedBefore)
 
 
 @pytest.mark.parametrize("decide", [confirm, decline])

@@ -51,7 +51,7 @@ class _Fields(HTMLParser):
         if kind in {"radio", "checkbox"}:
             self.options.setdefault(name, []).append(str(names.get("value")))
         if kind not in {"radio", "checkbox"} or "checked" in names:
-            self.values[name] = str(names.get("value") or "")
+            self.values[name] = str(names.get("value") or ("on" if kind == "checkbox" else ""))
 
     def _textarea(self, names: dict[str, str | None]) -> None:
         self.area = str(names.get("name"))

@@ -6,22 +6,26 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.urls import reverse
 
 from exports.admin.pages import pages
 from exports.groups import GROUPS
-from exports.models import Client, Destination, ExportAttemptEvent, Hold, Membership, OutboxMessage, Tenant
+from exports.models import Client, Contact, Destination, ExportAttemptEvent, Hold, Membership, OutboxMessage, Tenant
 from tests.lives import a_contract, delivered
 from tests.people import PASSWORD, a_caller, a_destination, a_person, a_tenant
 from tests.routing import RoleClient
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
     from django.db.models import Model
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "api", "worker"])
 
 ADMINISTERED = {"client", "membership"}
 """Pages that only administrators have; every group has the others."""
+PRIVATE = {"contact"}
+"""Pages of no group at all: seeing contacts is a permission apart."""
 
 
 def signed_in(user: Any) -> RoleClient:
@@ -50,7 +54,14 @@ def furnish(tenant: Tenant) -> dict[str, Any]:
         "tenant": tenant.id,
         "client": Client.objects.get(user=caller.user).id,
         "membership": Membership.objects.get(user=caller.user).id,
+        "contact": Contact.objects.create(tenant=tenant, external_id="C-1").id,
     }
+
+
+def who_sees_contacts_too(tenant: Tenant) -> User:
+    person = a_person(tenant, group="Export administrators")
+    person.user_permissions.add(Permission.objects.get(codename="view_contact"))
+    return person
 
 
 def page(name: str, key: object) -> str:
@@ -67,6 +78,7 @@ def test_each_group_opens_its_pages_for_its_own_tenant_and_finds_nothing_of_anot
     own, foreign = furnish(mine), furnish(theirs)
     browser = signed_in(a_person(mine, group=group))
     wanted = dict.fromkeys(own, 200) | {name: 403 for name in ADMINISTERED if group != "Export administrators"}
+    wanted |= dict.fromkeys(PRIVATE, 403)
 
     assert set(own) == {name_of(model) for model in pages()}
     for name, status in wanted.items():
@@ -80,7 +92,7 @@ def test_each_group_opens_its_pages_for_its_own_tenant_and_finds_nothing_of_anot
 
 def test_nothing_of_another_tenant_is_found_by_the_frameworks_side_doors() -> None:
     mine, foreign = a_tenant(), furnish(a_tenant())
-    browser = signed_in(a_person(mine, group="Export administrators"))
+    browser = signed_in(who_sees_contacts_too(mine))
     doors = [f"/admin/exports/{name}/{key}/history/" for name, key in foreign.items()]
     doors += [f"/admin/exports/{name}/{key}/delete/" for name, key in foreign.items()]
     field = "app_label=exports&model_name=exportattemptevent&field_name=job"
@@ -93,7 +105,7 @@ def test_nothing_of_another_tenant_is_found_by_the_frameworks_side_doors() -> No
 def test_each_list_shows_ones_own_and_not_anothers() -> None:
     mine, theirs = a_tenant(), a_tenant()
     own, foreign = furnish(mine), furnish(theirs)
-    browser = signed_in(a_person(mine, group="Export administrators"))
+    browser = signed_in(who_sees_contacts_too(mine))
 
     for name in own:
         search = {"q": str(own["exportjob"])} if name == "outboxmessage" else {}
