@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 from exports.access import Reach, actor_name, reach_of
 from exports.api.auth import ClientTokenAuthentication
 from exports.api.parsers import BoundedJSONParser
+from exports.api.throttles import ClientThrottle
 from exports.queries import jobs
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class ClientView(APIView):
     authentication_classes = (ClientTokenAuthentication,)
     permission_classes = (VerbPermission,)
     parser_classes = (BoundedJSONParser,)
+    throttle_classes = (ClientThrottle,)
 
     @cached_property
     def reach(self) -> Reach:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers, status
 from rest_framework.exceptions import NotFound as NothingHere
 from rest_framework.response import Response
@@ -18,11 +18,13 @@ from exports.actions.request_cancellation import (
     RequestIdReused,
     request_cancellation,
 )
+from exports.api import examples
 from exports.api.base import CANCEL, VIEW, ClientView
 from exports.api.errors import refuse
-from exports.api.pages import PageQuery, page_response, read_page
-from exports.api.schema import FORBIDDEN, INVALID, NOT_AUTHENTICATED, NOT_FOUND, UNAVAILABLE, page_of
+from exports.api.pages import PageQuery, asked, page_response, read_page
+from exports.api.schema import JOB_ID, LISTING, READING, WRITING, operation, page_of
 from exports.api.serializers import CancellationRequestSerializer, ErrorSerializer
+from exports.api.throttles import Kind
 from exports.models import CancellationRequest, ExportJob
 from exports.queries.keyset import Keyset
 
@@ -46,40 +48,31 @@ class CancellationRequestList(ClientView):
     """The cancellation requests of one export, and the place to make one."""
 
     verbs: ClassVar = {"GET": VIEW, "POST": CANCEL}
+    writes_are = Kind.CANCEL
 
-    @extend_schema(
-        operation_id="list_cancellation_requests",
-        parameters=[PageQuery],
-        responses={
-            200: page_of(CancellationRequestSerializer),
-            400: INVALID,
-            401: NOT_AUTHENTICATED,
-            403: FORBIDDEN,
-            404: NOT_FOUND,
-            503: UNAVAILABLE,
-        },
+    @operation(
+        "list_cancellation_requests",
+        parameters=(JOB_ID, PageQuery),
+        responses={200: page_of(CancellationRequestSerializer), **LISTING, **READING},
     )
     def get(self, request: Request, job_id: str) -> Response:
         """List the clicks on cancel, oldest first."""
         job = self.find_job(job_id)
-        query = PageQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
+        query = asked(PageQuery, request)
         rows = CancellationRequest.objects.filter(tenant_id=job.tenant_id, job_id=job.id)
-        page = read_page(OLDEST_FIRST, rows, query.validated_data)
+        page = read_page(OLDEST_FIRST, rows, query)
         return page_response(request, page, list(CancellationRequestSerializer(page.rows, many=True).data))
 
-    @extend_schema(
-        operation_id="request_cancellation",
+    @operation(
+        "request_cancellation",
+        parameters=(JOB_ID,),
         request=ClickBody,
+        examples=[examples.CANCEL],
         responses={
             201: OpenApiResponse(CancellationRequestSerializer, "Recorded, with what it found and came to."),
             200: OpenApiResponse(CancellationRequestSerializer, "This click was recorded before; as then."),
-            400: INVALID,
-            401: NOT_AUTHENTICATED,
-            403: FORBIDDEN,
-            404: NOT_FOUND,
+            **WRITING,
             409: OpenApiResponse(ErrorSerializer, "`RequestIdReused`: the id belongs to another click."),
-            503: OpenApiResponse(ErrorSerializer, "`Busy` or `Unavailable`: send the same click again."),
         },
     )
     def post(self, request: Request, job_id: str) -> Response:

@@ -27,6 +27,7 @@ RETRY_AFTER_SECONDS = 5
 
 NOT_FOUND = "There is nothing here, or it is not yours to see."
 UNAVAILABLE = "The database did not answer. Nothing was decided; send the same request again."
+THROTTLED = "Too many requests in a minute. Nothing was done; ask again after Retry-After seconds."
 SERVER_ERROR = "Something went wrong here. It has been logged; nothing more is known."
 
 CODES: Mapping[type[exceptions.APIException], str] = {
@@ -98,6 +99,8 @@ def _body(error: exceptions.APIException) -> dict[str, Any]:
     code = CODES.get(type(error), type(error).__name__)
     if isinstance(error, exceptions.NotFound):
         return {"code": code, "detail": NOT_FOUND}
+    if isinstance(error, exceptions.Throttled):
+        return {"code": code, "detail": THROTTLED}
     if isinstance(error, exceptions.ValidationError):
         fields = error.detail if isinstance(error.detail, dict) else {"non_field_errors": error.detail}
         return {"code": code, "detail": "Some fields are wrong; `fields` names them.", "fields": fields}

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from drf_spectacular.utils import extend_schema
-
 from exports.api.base import ClientView
-from exports.api.pages import PageQuery, page_response, read_page
-from exports.api.schema import FORBIDDEN, INVALID, NOT_AUTHENTICATED, NOT_FOUND, UNAVAILABLE, page_of
+from exports.api.pages import PageQuery, asked, page_response, read_page
+from exports.api.schema import JOB_ID, LISTING, READING, operation, page_of
 from exports.api.serializers import EventSerializer
 from exports.models import ExportAttemptEvent
 from exports.queries.keyset import Keyset
@@ -23,22 +21,14 @@ OLDEST_FIRST = Keyset(("id",), descending=False)
 class EventList(ClientView):
     """The attempt events of one export."""
 
-    @extend_schema(
-        operation_id="list_events",
-        parameters=[PageQuery],
-        responses={
-            200: page_of(EventSerializer),
-            400: INVALID,
-            401: NOT_AUTHENTICATED,
-            403: FORBIDDEN,
-            404: NOT_FOUND,
-            503: UNAVAILABLE,
-        },
+    @operation(
+        "list_events",
+        parameters=(JOB_ID, PageQuery),
+        responses={200: page_of(EventSerializer), **LISTING, **READING},
     )
     def get(self, request: Request, job_id: str) -> Response:
         """List what happened to one export, oldest first."""
         job = self.find_job(job_id)
-        query = PageQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        page = read_page(OLDEST_FIRST, ExportAttemptEvent.objects.filter(job_id=job.id), query.validated_data)
+        query = asked(PageQuery, request)
+        page = read_page(OLDEST_FIRST, ExportAttemptEvent.objects.filter(job_id=job.id), query)
         return page_response(request, page, list(EventSerializer(page.rows, many=True).data))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers, status
 from rest_framework.exceptions import NotFound
 from rest_framework.response import Response
@@ -19,12 +19,12 @@ from exports.actions.create_export import (
     Unsettled,
     create_export,
 )
+from exports.api import examples
 from exports.api.base import CREATE, VIEW, ClientView
 from exports.api.errors import refuse, unsettled
-from exports.api.pages import PageQuery, page_response, read_page
-from exports.api.schema import FORBIDDEN, INVALID, NOT_AUTHENTICATED, NOT_FOUND, UNAVAILABLE, page_of
+from exports.api.pages import PageQuery, asked, page_response, read_page
+from exports.api.schema import JOB_ID, LISTING, LOCATION, READING, WRITING, operation, page_of
 from exports.api.serializers import (
-    BusySerializer,
     ErrorSerializer,
     ExportSerializer,
     IdField,
@@ -73,52 +73,41 @@ class ExportList(ClientView):
 
     verbs: ClassVar = {"GET": VIEW, "POST": CREATE}
 
-    @extend_schema(
-        operation_id="list_exports",
-        parameters=[ListQuery],
-        responses={
-            200: page_of(ExportSerializer),
-            400: INVALID,
-            401: NOT_AUTHENTICATED,
-            403: FORBIDDEN,
-            503: UNAVAILABLE,
-        },
+    @operation(
+        "list_exports",
+        parameters=(ListQuery,),
+        responses={200: page_of(ExportSerializer), **LISTING},
     )
     def get(self, request: Request) -> Response:
         """List exports, newest first."""
-        query = ListQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        page = read_page(jobs.NEWEST_FIRST, self._filtered(query.validated_data), query.validated_data)
+        query = asked(ListQuery, request)
+        page = read_page(jobs.NEWEST_FIRST, self._filtered(query), query)
         return page_response(request, page, represent_all(page.rows))
 
-    def _filtered(self, asked: dict[str, Any]) -> QuerySet[Any]:
-        conditions = {COLUMN_OF[name]: value for name, value in asked.items() if name in COLUMN_OF}
+    def _filtered(self, query: dict[str, Any]) -> QuerySet[Any]:
+        conditions = {COLUMN_OF[name]: value for name, value in query.items() if name in COLUMN_OF}
         return jobs.visible(self.reach).filter(**conditions)
 
-    @extend_schema(
-        operation_id="create_export",
+    @operation(
+        "create_export",
+        parameters=(LOCATION,),
         request=CreationBody,
+        examples=[examples.CREATE],
         responses={
             201: OpenApiResponse(ExportSerializer, "Created."),
             200: OpenApiResponse(ExportSerializer, "This request had created it before; as it is now."),
-            400: INVALID,
-            401: NOT_AUTHENTICATED,
-            403: FORBIDDEN,
-            404: NOT_FOUND,
+            **WRITING,
             409: OpenApiResponse(ErrorSerializer, "`IdReused`: the id was used for something else."),
-            413: OpenApiResponse(ErrorSerializer, "`TooLarge`"),
-            415: OpenApiResponse(ErrorSerializer, "`UnsupportedMediaType`"),
-            503: OpenApiResponse(BusySerializer, "`Busy` (with the id to send) or `Unavailable`."),
         },
     )
     def post(self, request: Request) -> Response:
         """Create an export; sent again with the same id and terms, the same export answers."""
         body = CreationBody(data=request.data)
         body.is_valid(raise_exception=True)
-        asked = body.validated_data
-        destination = self._destination(asked["destination_id"])
+        wish = body.validated_data
+        destination = self._destination(wish["destination_id"])
         return self._answer(
-            create_export(destination.tenant, destination.id, self.actor, asked.get("id"), using=ExportJob.objects.db)
+            create_export(destination.tenant, destination.id, self.actor, wish.get("id"), using=ExportJob.objects.db)
         )
 
     def _destination(self, destination_id: UUID) -> Destination:
@@ -149,16 +138,7 @@ class ExportList(ClientView):
 class ExportDetail(ClientView):
     """One export."""
 
-    @extend_schema(
-        operation_id="read_export",
-        responses={
-            200: ExportSerializer,
-            401: NOT_AUTHENTICATED,
-            403: FORBIDDEN,
-            404: NOT_FOUND,
-            503: UNAVAILABLE,
-        },
-    )
+    @operation("read_export", parameters=(JOB_ID,), responses={200: ExportSerializer, **READING})
     def get(self, request: Request, job_id: str) -> Response:  # noqa: ARG002 - the framework's signature
         """Read one export, with what a cancel now would most likely find."""
         return Response(represent(self.find_job(job_id)))

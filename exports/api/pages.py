@@ -29,6 +29,13 @@ class PageQuery(serializers.Serializer[Any]):
     )
 
 
+def asked(query: type[PageQuery], request: Request) -> dict[str, Any]:
+    """Return what the address asks for; raise ValidationError naming what is wrong, also what is there and empty."""
+    read = query(data=request.query_params.dict())
+    read.is_valid(raise_exception=True)
+    return dict(read.validated_data)
+
+
 def read_page(keyset: Keyset, rows: QuerySet[Any], query: dict[str, Any]) -> Page:
     """Return the page that a validated PageQuery asks for; raise ValidationError naming a bad cursor."""
     try:

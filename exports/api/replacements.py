@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 
-from drf_spectacular.utils import OpenApiResponse, extend_schema, inline_serializer
+from drf_spectacular.utils import OpenApiResponse, inline_serializer
 from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
@@ -27,11 +27,12 @@ from exports.actions.create_replacement import (
     Wish,
     create_replacement,
 )
+from exports.api import examples
 from exports.api.base import ClientView
 from exports.api.cancellations import LONGEST_REASON
 from exports.api.errors import refuse, unsettled
-from exports.api.schema import INVALID, NOT_AUTHENTICATED, NOT_FOUND
-from exports.api.serializers import BusySerializer, ErrorSerializer, ExportSerializer, IdField, represent
+from exports.api.schema import JOB_ID, LOCATION, WRITING, operation
+from exports.api.serializers import ErrorSerializer, ExportSerializer, IdField, represent
 from exports.models import Client, ExportJob
 
 if TYPE_CHECKING:
@@ -92,18 +93,17 @@ class ReplacementList(ClientView):
     # Judged below: a client without a person is told so, whatever else it lacks.
     verbs: ClassVar = {}
 
-    @extend_schema(
-        operation_id="create_replacement",
+    @operation(
+        "create_replacement",
+        parameters=(JOB_ID, LOCATION),
         request=ReplacementBody,
+        examples=[examples.REPLACE],
         responses={
             201: OpenApiResponse(ExportSerializer, "The replacement."),
             200: OpenApiResponse(ExportSerializer, "This request had created it before; as it is now."),
-            400: INVALID,
-            401: NOT_AUTHENTICATED,
+            **WRITING,
             403: OpenApiResponse(ErrorSerializer, "`PersonRequired`, or `Forbidden`: the client has no such verb."),
-            404: NOT_FOUND,
             409: OpenApiResponse(REFUSED, "`NotReplaceable`, `ReplacementExists` or `IdReused`."),
-            503: OpenApiResponse(BusySerializer, "`Busy` (with the id to send) or `Unavailable`."),
         },
     )
     def post(self, request: Request, job_id: str) -> Response:

@@ -165,7 +165,9 @@ class ErrorSerializer(serializers.Serializer[Any]):
 class InvalidSerializer(ErrorSerializer):
     """A refusal of fields, by name."""
 
-    fields_ = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
+    fields_ = serializers.DictField(
+        required=False, help_text="By field, what is wrong with it: a list of sentences, or the same by inner field."
+    )
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Call the field `fields`, a name that the class itself needs."""
@@ -175,7 +177,7 @@ class InvalidSerializer(ErrorSerializer):
 class BusySerializer(ErrorSerializer):
     """A refusal that could not be told from a success; the id makes the next try the same request."""
 
-    id = serializers.UUIDField()
+    id = serializers.UUIDField(required=False, help_text="Of what is created: send it with the next try.")
 
 
 def represent(job: ExportJob) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 
-from drf_spectacular.utils import OpenApiResponse, extend_schema, inline_serializer
+from drf_spectacular.utils import OpenApiResponse, inline_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.response import Response
@@ -18,11 +18,12 @@ from exports.actions.change_terms import (
     TermsEdit,
     change_terms,
 )
+from exports.api import examples
 from exports.api.base import CHANGE_TERMS, ClientView
 from exports.api.cancellations import LONGEST_REASON
 from exports.api.errors import refuse
-from exports.api.schema import FORBIDDEN, INVALID, NOT_AUTHENTICATED, NOT_FOUND
-from exports.api.serializers import ErrorSerializer, ExportSerializer, represent
+from exports.api.schema import JOB_ID, WRITING, operation
+from exports.api.serializers import ExportSerializer, represent
 from exports.models import ExportJob
 from exports.queries import jobs
 
@@ -49,17 +50,15 @@ class Terms(ClientView):
 
     verbs: ClassVar = {"POST": CHANGE_TERMS}
 
-    @extend_schema(
-        operation_id="change_terms",
+    @operation(
+        "change_terms",
+        parameters=(JOB_ID,),
         request=TermsBody,
+        examples=[examples.CHANGE_TERMS],
         responses={
             200: OpenApiResponse(ExportSerializer, "Changed; the export with its new version."),
-            400: INVALID,
-            401: NOT_AUTHENTICATED,
-            403: FORBIDDEN,
-            404: NOT_FOUND,
+            **WRITING,
             409: OpenApiResponse(NOT_CHANGED, "`NotChanged`, with the export as it is now."),
-            503: OpenApiResponse(ErrorSerializer, "`Busy` or `Unavailable`: send the same request again."),
         },
     )
     def post(self, request: Request, job_id: str) -> Response:
