@@ -24,6 +24,9 @@ PROJECT = Path(__file__).resolve().parent.parent.parent
 LISTENING = "listening"
 """What the server's process says once it does."""
 
+JOURNAL = "journal.jsonl"
+"""What was done to which name, in the directory of the server's secrets; see partner_files."""
+
 _NAME = "partner"
 _START_SECONDS = 60  # it imports a cryptography library, which is slow on a busy machine
 _TRIES = 5  # each fails only if somebody takes the port in the same instant
@@ -82,6 +85,11 @@ class Partner:
         return PartnerAccount(
             LOOPBACK, self.port, self.host_key, name, password, key.export_private_key().decode(), directory
         )
+
+    @property
+    def journal(self) -> Path:
+        """Where the server notes what was done to which name."""
+        return self._directory / JOURNAL
 
     @property
     def host_key(self) -> str:

@@ -15,12 +15,16 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import asyncssh
 
-from config.devstack.partner import LISTENING
+from config.devstack.partner import JOURNAL, LISTENING
+from config.devstack.partner_files import JournaledFiles
 from config.devstack.ports import LOOPBACK
+
+if TYPE_CHECKING:
+    from config.devstack.partner_files import Note
 
 _SFTP_VERSION = 3
 _UMASK = 0o077
@@ -54,14 +58,19 @@ class _Doorkeeper(asyncssh.SSHServer):
         return accounts.get(username)
 
 
-def _views_of(files: Path) -> Any:
+def _views_of(files: Path, note: Note) -> Any:
     """Return the factory of an account's view: its own directory as the root."""
 
     def view(channel: asyncssh.SSHServerChannel[bytes]) -> asyncssh.SFTPServer:
-        username = str(channel.get_extra_info("username"))
-        return asyncssh.SFTPServer(channel, chroot=os.fsencode(files / username))
+        return JournaledFiles(channel, files / str(channel.get_extra_info("username")), note)
 
     return view
+
+
+def _noting_in(journal: Path) -> Note:
+    """Return what appends an event to the journal, a line each."""
+    lines = journal.open("a", buffering=1, encoding="utf-8")
+    return lambda event: print(json.dumps(event.plain()), file=lines)
 
 
 async def serve(secrets: Path, files: Path, port: int) -> None:
@@ -74,7 +83,7 @@ async def serve(secrets: Path, files: Path, port: int) -> None:
         LOOPBACK,
         port,
         server_host_keys=[str(secrets / "host_key")],
-        sftp_factory=_views_of(files),
+        sftp_factory=_views_of(files, _noting_in(secrets / JOURNAL)),
         sftp_version=_SFTP_VERSION,
         allow_scp=False,
     ):

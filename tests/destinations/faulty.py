@@ -14,10 +14,12 @@ from typing import Any, ClassVar
 
 import asyncssh
 
+from config.devstack.partner_files import JournaledFiles, Note
 from exports.secrets import Secret
 from tests.destinations.keyring import new_key, public_line
 from tests.destinations.loops import LoopThread
 from tests.destinations.partners import Partner
+from tests.partner_watch import SEEN
 
 PASSWORD = "correct horse"
 
@@ -66,11 +68,11 @@ class PasswordLogin(asyncssh.SSHServer):
         return password == PASSWORD
 
 
-class FaultyFiles(asyncssh.SFTPServer):
+class FaultyFiles(JournaledFiles):
     """One connection's files; counts its looks at final names to tell the first from the last."""
 
-    def __init__(self, chan: Any, root: Path, files: list[Any]) -> None:
-        super().__init__(chan, chroot=os.fsencode(root))
+    def __init__(self, chan: Any, root: Path, files: list[Any], note: Note) -> None:
+        super().__init__(chan, root, note)
         self._files = files
         self._step, _, self._fault = chan.get_extra_info("username").partition(":")
         self._looks = 0
@@ -172,13 +174,20 @@ class FaultyFiles(asyncssh.SFTPServer):
 
 
 @contextmanager
-def faulty_server(loop: LoopThread, root: Path) -> Iterator[Callable[..., Partner]]:
-    """Run the server; yields what makes a partner of it, with a fault or without."""
+def faulty_server(loop: LoopThread, root: Path, note: Note = SEEN.append) -> Iterator[Callable[..., Partner]]:
+    """Run the server; yields what makes a partner of it, with a fault or without.
+
+    What is done to its names is watched over the whole run, unless a test notes it for itself.
+    """
     key = new_key()
     files: list[Any] = []
     listener = loop.run(
         _start(
-            {"server_host_keys": [key], "sftp_factory": lambda chan: FaultyFiles(chan, root, files), "sftp_version": 3}
+            {
+                "server_host_keys": [key],
+                "sftp_factory": lambda chan: FaultyFiles(chan, root, files, note),
+                "sftp_version": 3,
+            }
         )
     )
 
