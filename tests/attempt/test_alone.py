@@ -63,8 +63,10 @@ def test_a_job_with_attempts_behind_it_is_run_by_another_process(world: World, w
     assert children() == []
 
 
-def test_a_job_with_fewer_attempts_is_run_here(world: World, waking: Waking) -> None:
+@pytest.mark.parametrize("attempts", range(ALONE_FROM_ATTEMPTS))
+def test_a_job_with_fewer_attempts_is_run_here(attempts: int, world: World, waking: Waking) -> None:
     job = world.queued()
+    ExportJob.objects.filter(id=job.id).update(attempt_count=attempts)
     worker = WorkerProcess(waking.drain, using="worker")
     WakeUp(job.id, waking.message.settle, worker).run()
     assert now(job).claimed_by == worker.worker_id

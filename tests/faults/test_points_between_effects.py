@@ -16,7 +16,15 @@ from exports.destinations.protocol import Session
 from exports.sql import STATEMENTS
 from tests.faults.points import all_points
 from tests.faults.scenarios import SCENARIOS, Scenario, wake
-from tests.faults.tracing import ASKED_OF_A_PARTNER, OFF_THE_PATH, ONLY_LOOKS, READS_OR_LOCKS, SAID_OF_ITSELF, tracing
+from tests.faults.tracing import (
+    ASKED_OF_A_PARTNER,
+    OF_PROBES,
+    OFF_THE_PATH,
+    ONLY_LOOKS,
+    READS_OR_LOCKS,
+    SAID_OF_ITSELF,
+    tracing,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,7 +99,7 @@ def test_a_point_stands_before_after_and_between_all_effects(
 
 def test_every_request_a_session_can_make_is_either_an_effect_or_known_to_be_none() -> None:
     offered = {name for name, _ in inspect.getmembers(Session) if not name.startswith("_")}
-    assert offered == ASKED_OF_A_PARTNER | SAID_OF_ITSELF | ONLY_LOOKS
+    assert offered == ASKED_OF_A_PARTNER | SAID_OF_ITSELF | ONLY_LOOKS | OF_PROBES
 
 
 def test_every_registered_write_has_its_points() -> None:

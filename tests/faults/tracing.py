@@ -33,8 +33,10 @@ WRITES = {name: statement(name) for name in STATEMENTS if name not in READS_OR_L
 ASKED_OF_A_PARTNER = frozenset({"look", "read_back", "upload", "publish", "write_final", "remove", "put"})
 SAID_OF_ITSELF = frozenset({"server", "host_key", "doubtful", "publish_form", "set_deadline", "healthy", "close"})
 """What a session answers without asking anybody for anything that matters."""
-ONLY_LOOKS = frozenset({"look_in", "hash_in", "fetch"})
-"""Questions of the acknowledgment collector: they change nothing, and no attempt asks them."""
+ONLY_LOOKS = frozenset({"look_in", "hash_in", "fetch", "temporaries"})
+"""Questions of the acknowledgment collector and of the scavenger: they change nothing, and no attempt asks them."""
+OF_PROBES = frozenset({"scratch"})
+"""What a person's probe of a destination tries, in a folder that no export is delivered to."""
 
 
 @dataclass(frozen=True)
