@@ -19,6 +19,8 @@ from tests.faults.processes import a_worker, worker_environment
 from tests.faults.world import kinds, lease_is_over, lease_of, now
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     import redis
 
     from config.devstack.stack import Stack
@@ -159,4 +161,5 @@ def seconds_of_last_build(job: ExportJob) -> float:
     events = ExportAttemptEvent.objects.filter(job_id=job.id).order_by("id")
     claimed, authorized = events.filter(kind="Claimed").last(), events.get(kind="DeliveryAuthorized")
     assert claimed is not None
-    return (authorized.recorded_at - claimed.recorded_at).total_seconds()
+    took: timedelta = authorized.recorded_at - claimed.recorded_at
+    return took.total_seconds()
