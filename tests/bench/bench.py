@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+import redis
 
 from config.devstack import binaries, environment
 from config.devstack.child import PROCESS, Ending, Program
@@ -76,7 +77,9 @@ class Bench:
             yield connection
 
     def empty(self) -> None:
-        """Remove every export, so that no part measures what another one left."""
+        """Remove every export and message, so that no part measures what another one left."""
+        with redis.Redis.from_url(self.values["BROKER_URL"]) as broker:
+            broker.flushdb()
         with self.session() as owner:
             owner.execute(
                 "TRUNCATE export_jobs, deliveries, export_attempt_events, cancellation_requests, outbox,"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, LiteralString
 
 from psycopg import sql
@@ -90,3 +91,61 @@ def _as_owner_without_triggers(bench: Bench, database: str) -> Iterator[psycopg.
         session.execute("SET synchronous_commit = off")
         session.execute("SET ROLE exports_owner")
         yield session
+
+
+def jobs(bench: Bench, finished: int) -> str:
+    """Return a data set of so many finished exports, beside those that wait stale and those whose lease is over."""
+    name = f"bench_jobs_{finished}_{bench.sizes.stale_jobs}_{bench.sizes.expired_jobs}"
+    return kept(bench, name, lambda one, owner: _fill_jobs(one, owner, finished))
+
+
+def _fill_jobs(bench: Bench, owner: psycopg.Connection, finished: int) -> None:
+    owner.execute(TENANTS, [LARGE_TENANT, "bench-jobs", "bench-jobs"])
+    owner.execute("INSERT INTO destinations (id, tenant_id, name, is_enabled) VALUES (%s, %s, 'partner', true)", PLACE)
+    for order in (
+        Rows("Completed", finished, "'7 days'"),
+        Rows("Queued", bench.sizes.stale_jobs, "'2 days'"),
+        Rows("Running", bench.sizes.expired_jobs, "'1 day'"),
+    ):
+        owner.execute(sql.SQL(JOBS).format(age=sql.SQL(order.age)), order.parameters)
+    owner.execute(DELIVERIES)
+    owner.execute(CLAIMS, [CONTRACT])
+
+
+PLACE = (DESTINATION, LARGE_TENANT)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """So many exports of one status, created and last woken about so long ago."""
+
+    status: str
+    count: int
+    age: LiteralString
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Return what the statement needs."""
+        place = {"tenant": LARGE_TENANT, "destination": DESTINATION}
+        return place | {"status": self.status, "count": self.count}
+
+
+JOBS: LiteralString = """
+    INSERT INTO export_jobs (id, tenant_id, status, version, destination_id, attempt_id, attempt_count, claimed_by,
+        lease_expires_at, expected_file_name, expected_file_bytes, expected_file_sha256, delivery_authorized_at,
+        woken_at, delivery_key, created_by, created_at)
+    SELECT id, %(tenant)s, %(status)s, 1, %(destination)s, CASE WHEN claimed THEN gen_random_uuid() END, claimed::int,
+           CASE WHEN claimed THEN 'bench:1:abcdef' END,
+           CASE WHEN %(status)s = 'Running' THEN at + interval '1 minute' END,
+           CASE WHEN done THEN 'contacts-' || id || '.csv' END, CASE WHEN done THEN 6400 END,
+           CASE WHEN done THEN sha256(id::text::bytea) END, CASE WHEN done THEN at END,
+           at, replace(id::text, '-', ''), 'client:bench', at
+    FROM (SELECT gen_random_uuid() AS id, %(status)s <> 'Queued' AS claimed, %(status)s = 'Completed' AS done,
+                 clock_timestamp() - interval {age} + n * interval '10 milliseconds' AS at
+          FROM generate_series(1, %(count)s) n) made"""
+DELIVERIES: LiteralString = """
+    INSERT INTO deliveries (tenant_id, delivery_key, original_job_id) SELECT tenant_id, delivery_key, id
+    FROM export_jobs"""
+CLAIMS: LiteralString = """
+    INSERT INTO export_attempt_events (job_id, attempt_id, kind, version, worker_id, detail, recorded_at)
+    SELECT id, attempt_id, 'Claimed', 1, claimed_by, %s, created_at FROM export_jobs WHERE attempt_id IS NOT NULL"""

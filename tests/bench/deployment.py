@@ -17,7 +17,7 @@ from config.devstack.errors import DevstackError
 from exports.actions.create_client import ClientVerb, Registered, create_client
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from config.devstack.child import Child
     from tests.bench.bench import Bench
@@ -32,7 +32,9 @@ UNTHROTTLED = {f"EXPORT_API_{kind}S_PER_MINUTE": "1000000" for kind in ("READ", 
 
 
 @contextmanager
-def workers(bench: Bench, processes: int = 2, slots: int = SLOTS, **told: str) -> Iterator[list[Child]]:
+def workers(
+    bench: Bench, processes: int = 2, slots: int = SLOTS, told: Mapping[str, str] | None = None
+) -> Iterator[list[Child]]:
     """Run so many worker processes, ready when the block begins."""
     with ExitStack() as stack:
         started = []
