@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.db import connections
 
 from exports import sweeper
 from exports.contracts import Limits
@@ -17,6 +16,7 @@ from exports.models.base import ClockTimestamp
 from exports.states import HoldCause
 from exports.worker.policy import Allow, BuiltInPolicy
 from exports.worker.policy import Hold as Held
+from tests.holds.crowding import crowd
 from tests.recovery import lives
 from tests.recovery.sessions import run, session
 
@@ -185,28 +185,11 @@ def test_two_wakers_at_once_wake_each_export_once() -> None:
 
 def test_a_paused_hundred_thousand_does_not_keep_the_due_ones_elsewhere_from_being_swept() -> None:
     held, free = lives.a_place(), lives.a_place()
-    _crowd(held, 100_000)
+    crowd(held.destination, 100_000)
     due = [old(free) for _ in range(5)]
     pause(held)
     assert sweeper.run_once(500, time_budget_seconds=20, using="worker").woken == 5
     assert [lives.now(job.id).sweep_count for job in due] == [1] * 5
-
-
-def _crowd(place: Place, count: int) -> None:
-    """Insert queued exports as the owner; their wake-ups are long gone."""
-    parameters: dict[str, Any] = {"tenant": place.tenant.id, "destination": place.destination.id, "count": count}
-    with connections["default"].cursor() as cursor:
-        cursor.execute(
-            """
-            WITH made AS (SELECT gen_random_uuid() AS id, n::text AS key FROM generate_series(1, %(count)s) n),
-            delivery AS (
-                INSERT INTO deliveries (tenant_id, delivery_key, original_job_id)
-                SELECT %(tenant)s, key, id FROM made)
-            INSERT INTO export_jobs (id, tenant_id, status, version, destination_id, delivery_key, created_by, woken_at)
-            SELECT id, %(tenant)s, 'Queued', 1, %(destination)s, key, 'user:crowd', now() - interval '2 hours' FROM made
-            """,
-            parameters,
-        )
 
 
 def test_a_contract_this_release_cannot_read_holds_instead_of_going_round_for_ever() -> None:
