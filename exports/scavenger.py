@@ -25,6 +25,7 @@ from exports.models import ExportJob
 from exports.observability import counters
 from exports.observability.heartbeats import forget_gone
 from exports.states import Status
+from exports.worker.progress import forget_old
 from exports.worker.spool import Spool, log_kept, owner_of
 
 if TYPE_CHECKING:
@@ -79,11 +80,12 @@ class Scavenged:
 def run() -> Scavenged:
     """Scavenge once within the scheduled bounds, here and at partners, and log what was found.
 
-    Processes that are gone are forgotten.
+    Processes and counts that are gone are forgotten.
     """
     try:
         counts = run_once(MOST_REMOVED)
         forget_gone()
+        forget_old()
         counts = replace(counts, partners=leftovers.run())
     except (DatabaseError, InterfaceError) as error:
         logger.warning("scavenger_without_database", extra={"error": type(error).__name__})

@@ -146,11 +146,14 @@ def _expected(history: History, authorized_at: datetime, now: datetime) -> list[
 
 
 def _progress(progress: AttemptProgress, now: datetime) -> SafeString:
-    """Tell how far the attempt is, as its worker counts."""
+    """Tell how far the attempt is, as its worker counts: how much, of how much, how fast, and when it last moved."""
+    done, total, seconds = progress.bytes_done or 0, progress.bytes_total, progress.phase_seconds
     rows = "" if progress.rows_done is None else f", {progress.rows_done:,} contacts"
-    done = "" if progress.bytes_done is None else f", {size(progress.bytes_done)}"
-    of = "" if progress.bytes_total is None else f" of {size(progress.bytes_total)}"
-    return format_html("{}{}{}{}, {}", progress.phase, rows, done, of, ago(progress.updated_at, now))
+    of = "" if total is None else f" of {size(total)}"
+    rate = f", {size(round(done / seconds), exact=False)} a second" if done and seconds > 0 else ""
+    bar = format_html('<progress max="{}" value="{}"></progress> ', total, done) if total else ""
+    words = f"{progress.phase.capitalize()}{rows}, {size(done)}{of}{rate}; last moved"
+    return format_html("{}{} {}", bar, words, ago(progress.updated_at, now))
 
 
 def _replacement(job: ExportJob) -> list[tuple[str, Any]]:

@@ -86,9 +86,10 @@ def code(text: object) -> SafeString:
     return format_html('<span class="id">{}</span>', text)
 
 
-def size(count: int) -> str:
-    """Return a number of bytes in a unit that fits, and exactly."""
+def size(count: int, *, exact: bool = True) -> str:
+    """Return a number of bytes in a unit that fits, and exactly unless told otherwise."""
     if count < _THOUSAND:
         return f"{count} bytes"
     power = min(int(math.log10(count)) // 3, len(_BYTE_UNITS))
-    return f"{count / _THOUSAND**power:.1f} {_BYTE_UNITS[power - 1]} ({count:,} bytes)"
+    beside = f" ({count:,} bytes)" if exact else ""
+    return f"{count / _THOUSAND**power:.1f} {_BYTE_UNITS[power - 1]}{beside}"

@@ -32,6 +32,8 @@ from exports.admin.filters import (
 from exports.admin.formats import ago, code
 from exports.admin.frame import PART
 from exports.admin.holds import ending_of
+from exports.admin.phases import phases_of
+from exports.admin.raw import raw_rows
 from exports.admin.timeline import timeline_of
 from exports.admin.verbs import Screen, Verb, offered_to, panels, verbs
 from exports.admin.words import Known, Words, words_of
@@ -209,7 +211,9 @@ class ExportJobAdmin(ConsoleAdmin):
             "has_ended": Status(job.status) in TERMINAL,
             "facts": facts_of(history, held, now),
             "ways": ending_of(request, Hold.objects.select_related("destination").filter(id=held.id)) if held else [],
+            "phases": phases_of(history, now),
             "timeline": timeline_of(history, contracts, now),
+            "raw": raw_rows(history),
             "family": [(relative, words_of(relative, Known())) for relative in history.family],
             "verbs": [(verb, self._screen(verb, job)) for verb in offered_to(request, job)],
             "panels": [(template, context) for template, context in contributed if context is not None],

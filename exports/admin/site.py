@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.admin import AdminSite
@@ -15,6 +15,7 @@ from exports.admin import own_verbs, second_factor, signed_in
 from exports.admin.code_pages import NEXT, code_view
 from exports.admin.frame import PART
 from exports.admin.overview import overview_context
+from exports.admin.own_lists import OWN_LISTS, list_view
 from exports.admin.pages import pages
 from exports.admin.sign_in_form import SignInForm
 from exports.admin.worklist import worklist_view
@@ -65,6 +66,10 @@ class ConsoleSite(AdminSite):
         return [
             path("second-factor/", code_view, name="second_factor"),
             path("worklist/", self.admin_view(worklist_view), name="worklist"),
+            *(
+                path(f"exports/{name}/", self.admin_view(partial(list_view, shown=shown)), name=f"exports_{name}_list")
+                for name, shown in OWN_LISTS.items()
+            ),
             *super().get_urls(),
         ]
 
@@ -123,6 +128,11 @@ class ConsoleSite(AdminSite):
                 reverse(f"{self.name}:{each.app_label}_{each.model_name}_changelist"),
             )
             for each in options
+        ]
+        lists += [
+            (shown.title, reverse(f"{self.name}:exports_{name}_list"))
+            for name, shown in OWN_LISTS.items()
+            if request.user.has_perm(shown.permission)
         ]
         sees = request.user.has_perm("exports.view_exportjob")
         return [*overview, *lists[:1], *worklist, *lists[1:]] if sees else lists

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     )
     from exports.queries.history import History
 
+SAME_STATEMENT_SECONDS = 1.0
+"""Clocks read within one statement differ by less, unless it waited for a lock."""
+
 LONGEST_RAW = 8_000
 """Characters of a raw record on the page; the API has all of it."""
 
@@ -95,8 +98,17 @@ def _wake_up(message: OutboxMessage, telling: Telling) -> Entry:
     else:
         waited = (message.published_at - message.created_at).total_seconds()
         note = f"Handed to the broker after {duration(waited)}."
+    if not _has_cause(message, telling.history):
+        note = f"Written by the sweeper, or because a hold ended. {note}"
     raw = _pretty({"message_id": str(message.message_id), "kind": message.kind})
     return Entry(telling.moment(message.created_at), "grey", "Wake-up written", note=note, raw=raw)
+
+
+def _has_cause(message: OutboxMessage, history: History) -> bool:
+    """Tell whether something else recorded of the export wrote it: what does writes it in the same statement."""
+    requeued = (event.recorded_at for event in history.events if event.kind == EventKind.REQUEUED_BY_RECOVERY)
+    causes = (history.job.created_at, *(change.recorded_at for change in history.terms), *requeued)
+    return any(abs((message.created_at - at).total_seconds()) < SAME_STATEMENT_SECONDS for at in causes)
 
 
 def _terms(change: TermsChange, telling: Telling) -> Entry:

@@ -12,6 +12,7 @@ from exports.holds.slots import is_limited
 from exports.holds.waking import feed
 from exports.worker.delivering import deliver
 from exports.worker.preparing import prepare
+from exports.worker.progress import Tally
 from exports.worker.stop import StopSignal, StopWhy
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Attempt:
         self.writes = writes
         self.worker = worker
         self.stop = StopSignal()
+        self.tally = Tally()
         self.lease: HeldLease
 
     @property
@@ -69,7 +71,7 @@ class Attempt:
         job_id, attempt_id, worker = self.job.id, self.writes.attempt_id, self.worker
         self.lease = worker.keeper.hold(job_id, attempt_id, partial(self.stop.set, StopWhy.LEASE_LOST), claimed_at)
         self.writes.before_last_write = self.lease.expect_end
-        worker.watcher.watch(job_id, attempt_id, partial(self.stop.set, StopWhy.STOP_REQUESTED))
+        worker.watcher.watch(job_id, attempt_id, partial(self.stop.set, StopWhy.STOP_REQUESTED), self.tally)
         take_back = worker.drain.at_the_bound(partial(self.stop.set, StopWhy.DRAINING))
         try:
             yield

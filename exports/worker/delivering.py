@@ -16,6 +16,7 @@ from exports.evidence import Conclusion, Evidence, ExpectedFile, encode
 from exports.observability import counters
 from exports.observability.partners import count_trouble
 from exports.states import FailureReason, Status
+from exports.worker.progress import Phase
 
 if TYPE_CHECKING:
     from exports.worker.attempt import Attempt
@@ -43,11 +44,13 @@ def order_of(attempt: Attempt, file: ExportFile) -> Order:
 def deliver(attempt: Attempt, prepared: Prepared) -> None:
     """Deliver once and record the outcome; the file is deleted and the lease finished whatever happened."""
     try:
+        attempt.tally.begin(Phase.UPLOADING, prepared.file.bytes)
         with counters.phase_seconds.labels("deliver").time():
             delivered = run_delivery(
                 prepared.borrowed.session,
                 prepared.order,
                 lambda record: _append(attempt, record),
+                progress=attempt.tally.uploaded,
                 abandon=lambda: attempt.worker.drain.is_over,
             )
         proven = delivered.verdict.conclusion is Conclusion.COMPLETED

@@ -24,6 +24,7 @@ from exports.states import Authorization, FailureReason
 from exports.worker import partner
 from exports.worker.builder import ExportFile, build
 from exports.worker.delivering import order_of, status_of
+from exports.worker.progress import Phase
 from exports.worker.stop import StopWhy
 from exports.worker.writes import Terminal
 
@@ -69,6 +70,7 @@ def prepare(attempt: Attempt) -> Prepared | None:
 
 def _build(attempt: Attempt) -> ExportFile:
     reach("build.before")
+    attempt.tally.begin(Phase.BUILDING)
     with counters.phase_seconds.labels("build").time():
         file = build(
             job_id=attempt.job.id,
@@ -76,8 +78,10 @@ def _build(attempt: Attempt) -> ExportFile:
             tenant_id=attempt.job.tenant_id,
             payload=attempt.contract.payload,
             stop=attempt.stop,
+            progress=attempt.tally.built,
             using=attempt.worker.using,
         )
+    attempt.tally.built(file.rows, file.bytes)
     counters.built_rows.inc(file.rows)
     counters.built_bytes.inc(file.bytes)
     logger.info("file_built", extra={"rows": file.rows, "bytes": file.bytes})

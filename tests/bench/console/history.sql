@@ -22,8 +22,8 @@ drawn AS (
     SELECT *,
            CASE WHEN age < %(queued)s THEN CASE WHEN dice < 10 THEN 'Running' WHEN dice < 12 THEN 'Delivering' ELSE 'Queued' END
                 WHEN dice < 15 THEN 'Failed' WHEN dice < 35 THEN 'Canceled' WHEN dice < 45 THEN 'Stopped'
-                WHEN dice < 55 THEN 'Rejected' WHEN dice < 56 THEN 'OutcomeUnknown' ELSE 'Completed' END AS status,
-           CASE WHEN dice < 1 THEN 'FinalNameOccupied' WHEN dice < 4 THEN 'NotDelivered' WHEN dice < 6 THEN 'AttemptsExhausted'
+                WHEN dice < 55 THEN 'Rejected' WHEN dice < 56 AND i %% 5 = 0 THEN 'OutcomeUnknown' ELSE 'Completed' END AS status,
+           CASE WHEN dice < 1 AND i %% 5 = 0 THEN 'FinalNameOccupied' WHEN dice < 4 THEN 'NotDelivered' WHEN dice < 6 THEN 'AttemptsExhausted'
                 ELSE 'BuildFailed' END AS reason
     FROM numbered),
 told AS (
@@ -52,8 +52,8 @@ SELECT tenant_id, delivery_key, id FROM export_jobs;
 INSERT INTO creation_requests (job_id, tenant_id, requested_by, destination_id, recorded_at)
 SELECT id, tenant_id, created_by, destination_id, created_at FROM export_jobs;
 
-INSERT INTO outbox (message_id, kind, job_id, created_at, published_at)
-SELECT md5('wake-up ' || id)::uuid, 'ExportReady', id, created_at,
+INSERT INTO outbox (message_id, kind, job_id, tenant_id, created_at, published_at)
+SELECT md5('wake-up ' || id)::uuid, 'ExportReady', id, tenant_id, created_at,
        CASE WHEN created_at < clock_timestamp() - interval '1 minute' THEN created_at + interval '40 milliseconds' END
 FROM export_jobs;
 

@@ -3,5 +3,5 @@
 A part raises Skipped, with its reason, for what this machine lacks.
 """
 
-NAMES = ("protocol", "end_to_end", "latency", "cancel", "build", "upload", "dispatch", "sweep", "lock")
+NAMES = ("protocol", "end_to_end", "latency", "cancel", "build", "upload", "dispatch", "sweep", "lock", "console")
 """In the order of the table."""
