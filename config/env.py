@@ -91,6 +91,7 @@ def _limits(env: FileAwareEnv) -> Limits:
         dispatch_poll_ms=env.int("EXPORT_DISPATCH_POLL_MS", default.dispatch_poll_ms),
         dispatch_depth=env.int("EXPORT_DISPATCH_DEPTH", default.dispatch_depth),
         spool_dir=Path(env.str("EXPORT_SPOOL_DIR", "")),
+        spool_floor_bytes=env.int("EXPORT_SPOOL_FLOOR_BYTES", default.spool_floor_bytes),
         source=env.str("EXPORT_SOURCE", default.source),
         policy=env.str("EXPORT_POLICY", default.policy),
         credential_keys=tuple(env.list("CREDENTIAL_KEYS", [])),
@@ -100,6 +101,9 @@ def _limits(env: FileAwareEnv) -> Limits:
         crash_points=env.str("EXPORT_CRASH_POINTS", ""),
         metrics_port=env.int("EXPORT_METRICS_PORT", default.metrics_port),
         metrics_address=env.str("EXPORT_METRICS_ADDRESS", default.metrics_address),
+        # The names are the library's and gunicorn's own.
+        metrics_directory=env.path("PROMETHEUS_MULTIPROC_DIR", None),
+        web_processes=env.int("WEB_CONCURRENCY", default.web_processes),
         allow_private_destinations=env.bool("EXPORT_ALLOW_PRIVATE_DESTINATIONS", default=False),
         **_doors(env, default),
     )

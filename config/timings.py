@@ -22,6 +22,8 @@ def _not_positive(limits: Limits) -> Iterator[str]:
     for name in POSITIVE:
         if getattr(limits, name) <= 0:
             yield f"EXPORT_{name.upper()} must be greater than 0."
+    if limits.spool_floor_bytes < 0:
+        yield "EXPORT_SPOOL_FLOOR_BYTES must be 0 or more."
 
 
 def _misfits(limits: Limits) -> Iterator[str]:

@@ -29,6 +29,7 @@ class Limits:
     dispatch_depth: int = 500
     broker_timeout_seconds: float = 5.0
     spool_dir: Path = Path("spool")
+    spool_floor_bytes: int = 256 * 1024 * 1024
     source: str = "exports.worker.source.ContactsTable"
     policy: str = "exports.worker.policy.BuiltInPolicy"
     credential_keys: tuple[str, ...] = field(default=(), repr=False)
@@ -39,6 +40,8 @@ class Limits:
     crash_points: str = ""
     metrics_port: int = 0
     metrics_address: str = "127.0.0.1"
+    metrics_directory: Path | None = None
+    web_processes: int = 1
     second_factor: bool = True
     step_up_seconds: float = 300.0
     idle_seconds: float = 1800.0

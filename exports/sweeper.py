@@ -82,8 +82,12 @@ def _add(swept: Swept, woken: Sequence[UUID], using: str) -> Swept:
 
 
 def _warn_of_rising_counts(woken: Sequence[UUID], using: str) -> int:
-    often = ExportJob.objects.using(using).filter(id__in=woken, sweep_count__gte=SWEPT_OFTEN)
-    counts = list(often.values_list("id", "sweep_count"))
-    for job_id, sweep_count in counts:
-        logger.warning("swept_often", extra={"job_id": str(job_id), "sweep_count": sweep_count})
-    return len(counts)
+    swept = ExportJob.objects.using(using).filter(id__in=woken)
+    often = 0
+    for job_id, tenant_id, sweep_count in swept.values_list("id", "tenant_id", "sweep_count"):
+        counters.sweeps_per_job.observe(sweep_count)
+        if sweep_count >= SWEPT_OFTEN:
+            often += 1
+            ids = {"job_id": str(job_id), "tenant_id": str(tenant_id)}
+            logger.warning("swept_often", extra=ids | {"sweep_count": sweep_count})
+    return often

@@ -2,7 +2,8 @@
 
 Labels are members of closed sets, never a tenant, a partner, a name or a person's words: their number is bounded
 and nothing of an export leaks. Imports nothing of the project, so that any layer may count. A process counts for
-itself alone; a job that runs alone in a child process is counted there, and with the child its counts are gone.
+itself alone; an export that runs alone in a child process is counted there, and the child hands its counts over
+(`exports.observability.handing`). One that is killed takes its own with it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ def _counter(name: str, what: str, *labels: str) -> Counter:
 
 
 policy_decisions = _counter("policy_decisions", "Wake-ups by what policy said.", "decision")
+rejections = _counter("rejections", "Exports that policy refused for good, by reason.", "reason")
 claims = _counter("claims", "Cutoff 1 by its answer.", "answer")
 authorizations = _counter("authorizations", "Cutoff 2 by its word.", "word")
 terminal_writes = _counter(
@@ -46,6 +48,12 @@ unsettled = _counter("unsettled_messages", "Wake-ups given back to the broker.")
 built_rows = _counter("built_rows", "Contacts in finished files.")
 built_bytes = _counter("built_bytes", "Bytes of finished files.")
 delivered_bytes = _counter("delivered_bytes", "Bytes of files whose delivery was proven by their own attempt.")
+sweeps_per_job = Histogram(
+    "exports_sweeps_per_job",
+    "How often an export had been swept when it was swept now.",
+    buckets=(1, 2, 3, 5, 10, 20),
+    registry=REGISTRY,
+)
 phase_seconds = Histogram(
     "exports_phase_seconds",
     "How long a phase of an attempt took, however it ended.",

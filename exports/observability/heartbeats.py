@@ -16,7 +16,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.db import close_old_connections, connections
+from django.db import close_old_connections, connections, transaction
 
 from exports.models import ProcessHeartbeat
 from exports.models.base import ClockTimestamp
@@ -41,10 +41,16 @@ class Progress:
 
     def __init__(self) -> None:
         self._at = time.monotonic()
+        self._then: Callable[[], None] = lambda: None
+
+    def then(self, work: Callable[[], None]) -> None:
+        """Do this too, in the loop's own thread, whenever it has come round."""
+        self._then = work
 
     def made(self) -> None:
         """Say that the loop came round."""
         self._at = time.monotonic()
+        self._then()
 
     def is_recent(self) -> bool:
         """Whether it came round lately."""
@@ -112,8 +118,7 @@ class Heartbeat:
     def _beat(self) -> None:
         try:
             if self._is_well():
-                self._bounded()
-                stamp({self.process_id, *self._also()}, self._using)
+                self._stamp({self.process_id, *self._also()})
                 self._missed = 0
         except Exception as error:  # noqa: BLE001 - a process must not end, nor fill its log, for want of a heartbeat
             connections[self._using].close()
@@ -121,10 +126,9 @@ class Heartbeat:
             if self._missed == 1:
                 logger.warning("heartbeat_missed", extra={"error": type(error).__name__})
 
-    def _bounded(self) -> None:
+    def _stamp(self, seen: set[str]) -> None:
         close_old_connections()
-        connection = connections[self._using]
-        fresh = connection.connection is None
-        with connection.cursor() as cursor:
-            if fresh:
-                cursor.execute(f"SET statement_timeout = {STATEMENT_MS}")
+        with transaction.atomic(using=self._using), connections[self._using].cursor() as cursor:
+            # Of this transaction alone: behind a pooler that lends sessions it would be somebody else's next.
+            cursor.execute(f"SET LOCAL statement_timeout = {STATEMENT_MS}")
+            stamp(seen, self._using)

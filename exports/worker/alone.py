@@ -7,6 +7,7 @@ when the child says that the row carries the work, and leaves it unsettled when 
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from exports.disposition import Disposition
+from exports.observability import handing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,10 +26,14 @@ if TYPE_CHECKING:
 
     from exports.worker.drain import Drain
 
+logger = logging.getLogger(__name__)
+
 ALONE_FROM_ATTEMPTS = 2
 """One crash may be the deploy's or a neighbour's; from the second on, the job itself is under suspicion."""
 SETTLED = "settled"
-"""The one word the child says on its standard output."""
+"""What the child says on its standard output once the row carries the work."""
+COUNTED = "counted "
+"""What it says in the end: its counts, for its parent, which is scraped."""
 LOOK_SECONDS = 0.2
 """How soon a shutdown of the parent is passed on; short against any drain bound."""
 
@@ -44,6 +50,8 @@ def run_alone(job_id: UUID, settle_message: Callable[[], None], drain: Drain) ->
             if line.strip() == SETTLED:
                 settle_message()
                 settled = True
+            elif line.startswith(COUNTED):
+                _add(line.removeprefix(COUNTED))
     told.join()
     return Disposition.SETTLED if settled else Disposition.UNSETTLED
 
@@ -56,6 +64,14 @@ def _pass_on_shutdown(child: subprocess.Popen[str], drain: Drain) -> None:
             return
         with suppress(subprocess.TimeoutExpired):
             child.wait(LOOK_SECONDS)
+
+
+def _add(counts: str) -> None:
+    """Take over the child's counts; a line that is none costs the counts and nothing else."""
+    try:
+        handing.add(counts)
+    except (ValueError, TypeError, KeyError) as error:
+        logger.warning("counts_not_taken_over", extra={"error": type(error).__name__})
 
 
 def offer_oneself_to_the_oom_killer() -> None:

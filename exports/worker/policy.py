@@ -46,6 +46,16 @@ class Hold:
 
 Decision = Allow | Reject | Hold
 
+TENANT_NOT_ACTIVE = "The tenant is not active."
+NO_DESTINATION = "The destination does not exist for this tenant."
+DESTINATION_DISABLED = "The destination is disabled."
+KINDS = {
+    TENANT_NOT_ACTIVE: "tenant_not_active",
+    NO_DESTINATION: "no_destination",
+    DESTINATION_DISABLED: "destination_disabled",
+}
+"""What a reason is counted as; those of a policy of one's own are counted together, for they may say anything."""
+
 
 class Policy(Protocol):
     """What EXPORT_POLICY must name."""
@@ -79,11 +89,11 @@ class BuiltInPolicy:
     def _objections(self, tenant: Tenant | None, destination: Destination | None) -> list[str]:
         found = []
         if tenant is None or not tenant.is_active:
-            found.append("The tenant is not active.")
+            found.append(TENANT_NOT_ACTIVE)
         if destination is None:
-            found.append("The destination does not exist for this tenant.")
+            found.append(NO_DESTINATION)
         elif not destination.is_enabled:
-            found.append("The destination is disabled.")
+            found.append(DESTINATION_DISABLED)
         return found
 
 

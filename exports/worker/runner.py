@@ -23,7 +23,7 @@ from exports.states import Status
 from exports.worker import process
 from exports.worker.alone import ALONE_FROM_ATTEMPTS, run_alone
 from exports.worker.attempt import Attempt
-from exports.worker.policy import Allow, Hold, Reject, policy
+from exports.worker.policy import KINDS, Allow, Hold, Reject, policy
 from exports.worker.writes import AttemptWrites, Claim
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ class WakeUp:
         reach("reject.before")
         jobs.reject(job_id=job.id, checked_version=job.version, reasons=refused.reasons)
         reach("reject.after")
+        for reason in refused.reasons:
+            counters.rejections.labels(KINDS.get(reason, "own_policy")).inc()
         logger.info("export_rejected", extra={"tenant_id": str(job.tenant_id), "reasons": refused.reasons})
         return self._settled()
 

@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FLOOR_BYTES: Final = 256 * 1024 * 1024
-"""Free space below which no build starts: what other processes on the disk (logs, the database of a small
-installation) need to go on, and about the size of an export of two million contacts."""
-
 Digest = bytes
 """32 bytes of SHA-256. Its own name, because a file's field `bytes` hides the type's."""
 
@@ -89,9 +85,13 @@ class Spool:
         finally:
             os.close(descriptor)
 
-    def require_space(self, floor_bytes: int | None = None) -> None:
-        """Refuse to begin when the disk has less free space than `floor_bytes` (default FLOOR_BYTES)."""
-        floor = FLOOR_BYTES if floor_bytes is None else floor_bytes
+    def require_space(self) -> None:
+        """Refuse to begin when the disk has less free space than EXPORT_SPOOL_FLOOR_BYTES.
+
+        Its default is what other processes on the disk (logs, the database of a small installation) need to go on,
+        and about the size of an export of two million contacts.
+        """
+        floor = limits().spool_floor_bytes
         with self.opened() as descriptor:
             found = os.fstatvfs(descriptor)
         if found.f_bavail * found.f_frsize < floor:

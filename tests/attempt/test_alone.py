@@ -17,6 +17,7 @@ from tests.faults.observing import held_contacts, until
 from tests.faults.processes import worker_environment
 from tests.faults.waking import Message
 from tests.faults.world import kinds, lease_is_over, now
+from tests.observability.counting import Moved
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +62,21 @@ def test_a_job_with_attempts_behind_it_is_run_by_another_process(world: World, w
     assert now(job).status == Status.COMPLETED
     assert now(job).claimed_by != worker.worker_id
     assert children() == []
+
+
+def test_what_a_child_process_counted_for_its_one_export_is_counted_by_its_parent(world: World, waking: Waking) -> None:
+    job = suspicious(world)
+    moved = Moved()
+    worker = WorkerProcess(waking.drain, using="worker")
+
+    WakeUp(job.id, waking.message.settle, worker).run()
+
+    assert now(job).status == Status.COMPLETED
+    assert moved.by("claims_total", answer="Claimed") == 1
+    assert moved.by("verdicts_total", conclusion="Completed", proof="hash") == 1
+    assert [moved.by("phase_seconds_count", phase=phase) for phase in ("build", "connect", "deliver")] == [1, 1, 1]
+    assert moved.by("phase_seconds_sum", phase="build") > 0
+    assert moved.by("built_rows_total") == 20
 
 
 @pytest.mark.parametrize("attempts", range(ALONE_FROM_ATTEMPTS))

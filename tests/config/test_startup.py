@@ -27,6 +27,7 @@ PROJECT = Path(__file__).resolve().parents[2]
         ({"sweep_after_seconds": 70.0}, "EXPORT_SWEEP_AFTER_SECONDS"),
         ({"resolve_after_seconds": 1.0}, "EXPORT_RESOLVE_AFTER_SECONDS"),
         ({"max_attempts": 0}, "EXPORT_MAX_ATTEMPTS"),
+        ({"spool_floor_bytes": -1}, "EXPORT_SPOOL_FLOOR_BYTES"),
         ({"step_up_seconds": 0}, "EXPORT_STEP_UP_SECONDS"),
         ({"step_up_seconds": 28_801.0}, "EXPORT_STEP_UP_SECONDS"),
         ({"idle_seconds": 28_801.0}, "EXPORT_IDLE_SECONDS"),
@@ -55,6 +56,35 @@ def started(*command: str, **environment: str) -> subprocess.CompletedProcess[st
         timeout=60,
         check=False,
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "processes"),
+    [
+        ("gunicorn config.wsgi", 1),
+        ("gunicorn config.wsgi -w 3", 3),
+        ("gunicorn config.wsgi -w3", 3),
+        ("gunicorn --workers 3 config.wsgi", 3),
+        ("gunicorn --workers=3 config.wsgi", 3),
+        ("gunicorn config.wsgi -w", 1),
+    ],
+)
+def test_how_many_web_processes_there_are_is_read_off_gunicorns_command_line(command: str, processes: int) -> None:
+    assert startup.web_processes(command.split()) == processes
+
+
+def test_several_web_processes_need_a_directory_for_their_counters(settings: Any, tmp_path: Path) -> None:
+    several = replace(settings.EXPORTS, web_processes=3)
+
+    def told() -> str:
+        return " ".join(startup._settings_problems("web"))
+
+    settings.EXPORTS = several
+    assert "3 web processes would each show a part of the counters" in told()
+    settings.EXPORTS = replace(several, metrics_directory=tmp_path / "none")
+    assert "PROMETHEUS_MULTIPROC_DIR is not a directory" in told()
+    settings.EXPORTS = replace(several, metrics_directory=tmp_path)
+    assert "PROMETHEUS_MULTIPROC_DIR" not in told()
 
 
 def test_a_contradiction_is_refused_when_the_settings_are_read() -> None:

@@ -23,6 +23,7 @@ from exports.evidence import (
 )
 from exports.models import Destination, DestinationContract, ExportJob
 from exports.models.base import ClockTimestamp
+from exports.observability import handing
 from exports.observability.partners import count_trouble
 from exports.states import Status
 from exports.worker.keeper import HeldLease
@@ -63,6 +64,13 @@ def test_a_delivered_export_is_counted_at_every_step(world: World, waking: Wakin
     assert moved.by("delivered_bytes_total") == size
 
 
+@pytest.mark.parametrize("line", ["", "[]]", '[["no_such", {}, 1]]', '[["exports_claims", {"colour": "red"}, 1]]', "7"])
+def test_a_line_of_counts_that_is_none_is_refused_and_counts_nothing(line: str, moved: Moved) -> None:
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        handing.add(line)
+    assert moved.by("claims_total", answer="Claimed") == 0
+
+
 def test_an_export_that_policy_refuses_is_counted_as_refused(world: World, waking: Waking, moved: Moved) -> None:
     job = world.queued()
     Destination.objects.update(is_enabled=False)
@@ -71,6 +79,7 @@ def test_an_export_that_policy_refuses_is_counted_as_refused(world: World, wakin
 
     assert now(job).status == Status.REJECTED
     assert moved.by("policy_decisions_total", decision="Reject") == 1
+    assert moved.by("rejections_total", reason="destination_disabled") == 1
     assert moved.by("claims_total", answer="Claimed") == 0
 
 
@@ -128,4 +137,5 @@ def test_what_was_swept_and_dispatched_is_counted(world: World, moved: Moved) ->
     sweeper.run_once(10, time_budget_seconds=10, using="worker")
     dispatcher.run_once(10, "dispatcher")
 
+    assert (moved.by("sweeps_per_job_count"), moved.by("sweeps_per_job_sum")) == (1, 3)
     assert (moved.by("swept_total"), moved.by("swept_often_total"), moved.by("dispatched_total")) == (1, 1, 2)

@@ -12,7 +12,6 @@ from django.db import connections
 
 from exports.conf import limits
 from exports.errors import ExportBuildException
-from exports.worker import spool as spool_module
 from tests.worker import contacts
 from tests.worker.building import Running, a_build, everything_said, use_source
 
@@ -89,11 +88,8 @@ def test_a_second_build_of_the_same_attempt_leaves_the_first_one_s_file(tenant: 
     assert first.path.exists()
 
 
-def test_a_full_disk_is_a_build_failure_and_leaves_no_file(
-    tenant: Tenant, small_disk: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings.EXPORTS = replace(limits(), spool_dir=small_disk / "spool")
-    monkeypatch.setattr(spool_module, "FLOOR_BYTES", 0)
+def test_a_full_disk_is_a_build_failure_and_leaves_no_file(tenant: Tenant, small_disk: Path, settings: Any) -> None:
+    settings.EXPORTS = replace(limits(), spool_dir=small_disk / "spool", spool_floor_bytes=0)
     use_source(settings, "Endless")
 
     with pytest.raises(ExportBuildException, match=r"^The disk of the spool directory is full\.$"):

@@ -6,6 +6,7 @@ import logging
 import os
 import stat
 import uuid
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -266,11 +267,13 @@ def test_other_names_are_nobody_s(name: str) -> None:
     assert owner_of(name) is None
 
 
-def test_less_free_space_than_the_floor_is_refused_before_anything_is_written(place: Spool) -> None:
-    place.require_space(1)
+def test_less_free_space_than_the_floor_is_refused_before_anything_is_written(place: Spool, settings: Any) -> None:
+    settings.EXPORTS = replace(settings.EXPORTS, spool_floor_bytes=1)
+    place.require_space()
 
+    settings.EXPORTS = replace(settings.EXPORTS, spool_floor_bytes=2**62)
     with pytest.raises(SpoolRefused, match="bytes free"):
-        place.require_space(2**62)
+        place.require_space()
 
 
 def test_a_full_disk_is_an_error_and_leaves_no_file(small_disk: Path) -> None:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from exports.observability import handing
 from exports.worker import alone, runner
 from exports.worker.drain import Drain
 
@@ -28,8 +29,11 @@ class Command(BaseCommand):
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, lambda *_: drain.begin())
         alone.offer_oneself_to_the_oom_killer()
-        runner.run_wake_up(job_id, self._say_settled, drain=drain, alone=True)
+        try:
+            runner.run_wake_up(job_id, lambda: self._say(alone.SETTLED), drain=drain, alone=True)
+        finally:
+            self._say(alone.COUNTED + handing.counted())
 
-    def _say_settled(self) -> None:
-        self.stdout.write(alone.SETTLED)
+    def _say(self, line: str) -> None:
+        self.stdout.write(line)
         self.stdout.flush()
