@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
 os.environ.setdefault("EXPORT_ROLE", "worker")
@@ -15,6 +15,9 @@ from config import transports
 from exports.conf import limits
 from exports.observability import names
 
+if TYPE_CHECKING:
+    from exports.ticking import Ticker
+
 WAKE_HELD_SECONDS = 1.0
 """A resumed destination starts within two seconds."""
 
@@ -24,6 +27,7 @@ PROBE_SECONDS = 2.0
 COUNT_SECONDS = 30.0
 """The overview's sums of the hour are at most so old, and say so."""
 
+COLLECT = "reconciliation.collect_acknowledgments"
 COLLECT_SECONDS = 10.0
 """The shortest pace at which a contract may ask for its acknowledgments; each destination keeps its own."""
 
@@ -51,7 +55,7 @@ def configure() -> dict[str, Any]:
         "task_default_queue": "maintenance",
         "task_routes": {
             "exports.run_export": {"queue": "exports"},
-            "reconciliation.collect_acknowledgments": {"queue": "acknowledgments"},
+            COLLECT: {"queue": "acknowledgments"},
         },
         "task_ignore_result": True,
         "task_serializer": "json",
@@ -86,9 +90,6 @@ def schedule() -> dict[str, dict[str, Any]]:
         **{f"canary_{queue}": _canary(queue) for queue in names.QUEUES},
         "count_hours": _every(COUNT_SECONDS, "exports.count_hours"),
         "scavenge": _every(timing.scavenge_every_seconds, "exports.scavenge"),
-        "collect_acknowledgments": _every(
-            COLLECT_SECONDS, "reconciliation.collect_acknowledgments", queue="acknowledgments"
-        ),
     }
 
 
@@ -122,10 +123,34 @@ def begin_heartbeat(sender: Any, **_: object) -> None:
     queues = broker.queues_of(sender)
 
     def also() -> list[str]:
-        return [names.row_of(queue) for queue in queues] if broker.is_full(sender) else []
+        if not broker.is_full(sender):
+            return []
+        return [*map(names.row_of, queues), *([names.WAKE_UPS] if broker.EXPORTS_QUEUE in queues else [])]
 
     Heartbeat(f"{settings.EXPORT_ROLE}:{'+'.join(queues)}", also=also).start()
     serve_counters()
+    for each in own_ticks():
+        each.start()
+
+
+def own_ticks() -> list[Ticker]:
+    """Return what a worker of this role does by itself.
+
+    A host's spool can be cleaned on that host alone. And only a collector asks for collections: where none runs,
+    nobody fills a queue that nobody reads.
+    """
+    from exports import scavenger  # noqa: PLC0415 - after Django is set up
+    from exports.ticking import Ticker  # noqa: PLC0415 - the same
+
+    if settings.EXPORT_ROLE == "worker":
+        return [Ticker("scavenge", scavenger.run_here, limits().scavenge_every_seconds)]
+    if settings.EXPORT_ROLE == "acknowledger":
+        return [Ticker("collect_acknowledgments", _ask_for_a_collection, COLLECT_SECONDS)]
+    return []
+
+
+def _ask_for_a_collection() -> None:
+    app.send_task(COLLECT, queue="acknowledgments", expires=COLLECT_SECONDS)
 
 
 @signals.beat_init.connect

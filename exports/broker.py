@@ -17,10 +17,11 @@ from celery.exceptions import Reject
 from celery.worker.request import Request
 from celery.worker.state import active_requests
 from redis.exceptions import RedisError
+from structlog.contextvars import bound_contextvars
 
 from exports.confirms import confirmed
 from exports.disposition import Disposition
-from exports.observability import counters
+from exports.observability import counters, names
 from exports.worker.drain import Drain
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ logger = logging.getLogger(__name__)
 
 EXPORTS_QUEUE = "exports"
 RUN_EXPORT = "exports.run_export"
+CANARY = "exports.canary"
 CONNECTION_ERRORS: tuple[type[Exception], ...] = (AMQPError, RedisError)
 """What a broker that is down shows where kombu does not translate it."""
 REDELIVERY_PAUSE_SECONDS = (1.0, 5.0)
@@ -70,10 +72,15 @@ def handle(work: Callable[[Callable[[], None]], Disposition]) -> None:
     exception becomes a pause and a Reject; afterwards the row carries the work, and it is only logged.
     """
     request = _in_this_thread.request
+    with bound_contextvars(message_id=request.id):
+        _handle(work, request)
+
+
+def _handle(work: Callable[[Callable[[], None]], Disposition], request: SettlingRequest) -> None:
     try:
         disposition = work(request.acknowledge)
     except Exception:
-        logger.exception("wake_up_failed", extra={"message_id": request.id, "settled": request.acknowledged})
+        logger.exception("wake_up_failed", extra={"settled": request.acknowledged})
         disposition = Disposition.UNSETTLED
     if disposition is Disposition.UNSETTLED and not request.acknowledged:
         counters.unsettled.inc()
@@ -138,6 +145,20 @@ def _message(message_id: str, job_id: str) -> Any:
     return current_app.amqp.as_task_v2(
         message_id, RUN_EXPORT, args=arguments, argsrepr=repr(arguments), kwargsrepr=repr({})
     )
+
+
+def publish_canary() -> None:
+    """Publish the dispatcher's canary on the way of the wake-ups; returns when the broker has accepted it."""
+    with open_producer() as producer, confirmed(producer, 1):
+        current_app.send_task(
+            CANARY,
+            args=(names.WAKE_UPS,),
+            queue=EXPORTS_QUEUE,
+            producer=producer,
+            retry=False,
+            mandatory=True,
+            expires=names.CANARY_KEPT_SECONDS,
+        )
 
 
 def open_producer() -> Any:

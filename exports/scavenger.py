@@ -29,7 +29,7 @@ from exports.worker.progress import forget_old
 from exports.worker.spool import Spool, log_kept, owner_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from uuid import UUID
 
 logger = logging.getLogger(__name__)
@@ -82,11 +82,27 @@ def run() -> Scavenged:
 
     Processes and counts that are gone are forgotten.
     """
-    try:
-        counts = run_once(MOST_REMOVED)
+
+    def everywhere() -> Scavenged:
+        here = run_once(MOST_REMOVED)
         forget_gone()
         forget_old()
-        counts = replace(counts, partners=leftovers.run())
+        return replace(here, partners=leftovers.run())
+
+    return _logged(everywhere)
+
+
+def run_here() -> Scavenged:
+    """Clean this host's spool alone, and log what was found: what every worker does by itself.
+
+    Beat's tick reaches one of them; that one also does what needs doing once, at partners and in the database.
+    """
+    return _logged(lambda: run_once(MOST_REMOVED))
+
+
+def _logged(scavenge: Callable[[], Scavenged]) -> Scavenged:
+    try:
+        counts = scavenge()
     except (DatabaseError, InterfaceError) as error:
         logger.warning("scavenger_without_database", extra={"error": type(error).__name__})
         counts = Scavenged(finished=False)

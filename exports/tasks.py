@@ -56,7 +56,7 @@ def count_hours() -> None:
     sums.run()
 
 
-@shared_task(name="exports.canary", ignore_result=True)
+@shared_task(name=broker.CANARY, ignore_result=True)
 def canary(queue: str) -> None:
     """Show that somebody listens to this queue."""
     canaries.arrive(queue)

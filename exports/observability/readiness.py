@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from exports.models import ProcessHeartbeat
 from exports.models.base import ClockTimestamp
-from exports.observability.names import BEAT, QUEUES, row_of
+from exports.observability.names import BEAT, QUEUES, WAKE_UPS, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ class Part:
 
 
 def parts(using: str = "default") -> list[Part]:
-    """Return worker, dispatcher, beat and each queue; all of unknown age while the database does not answer."""
+    """Return every part with its age; all of unknown age while the database does not answer."""
     try:
         ages = _ages(using)
     except (DatabaseError, InterfaceError) as error:
@@ -54,6 +54,7 @@ def _parts(ages: dict[str, float]) -> Iterator[Part]:
     yield Part("worker", ages.get("worker"), PROCESS_SECONDS)
     yield Part("dispatcher", ages.get("dispatcher"), PROCESS_SECONDS)
     yield Part("beat", ages.get(BEAT), CANARY_SECONDS)
+    yield Part("wake_ups", ages.get(WAKE_UPS), CANARY_SECONDS)
     for queue in QUEUES:
         yield Part(queue, ages.get(row_of(queue)), CANARY_SECONDS)
 
@@ -61,7 +62,7 @@ def _parts(ages: dict[str, float]) -> Iterator[Part]:
 def _ages(using: str) -> dict[str, float]:
     """Return the age of the youngest row of each kind, by the database's clock alone."""
     kinds = Q(process_id__startswith="worker:") | Q(process_id__startswith="dispatcher:")
-    named = Q(process_id__in=[BEAT, *map(row_of, QUEUES)])
+    named = Q(process_id__in=[BEAT, WAKE_UPS, *map(row_of, QUEUES)])
     rows = ProcessHeartbeat.objects.using(using).filter(kinds | named).annotate(now=ClockTimestamp())
     ages: dict[str, float] = {}
     for process_id, seen_at, now in rows.values_list("process_id", "seen_at", "now"):

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 from django.db import connections
 
-from config.celery import CLOCKS_APART_SECONDS, app, configure
+from config.celery import COLLECT_SECONDS, app, configure
 from config.devstack.partner import PROJECT
 from exports.states import Status
 from reconciliation.acknowledgments import collecting
@@ -115,11 +115,23 @@ def test_a_process_takes_only_from_queues_whose_work_its_role_can_do(
     assert [queue.name for queue in configure()["task_queues"]] == queues
 
 
-def test_beat_sends_a_tick_at_the_shortest_pace_a_contract_may_ask_for_to_the_collectors_queue() -> None:
-    entry = configure()["beat_schedule"]["collect_acknowledgments"]
-    assert (entry["task"], entry["schedule"]) == (TASK, collecting.EVERY_SECONDS)
-    expires = collecting.EVERY_SECONDS + CLOCKS_APART_SECONDS
-    assert entry["options"] == {"queue": "acknowledgments", "expires": expires}
+@pytest.mark.processes
+def test_a_collector_goes_looking_by_itself_at_the_shortest_pace_a_contract_may_ask_for(
+    at: At, worker: subprocess.Popen[bytes]
+) -> None:
+    job = unknown(at.place())
+    at.write(f"{file_of(job)}.ack")
+
+    deadline = time.monotonic() + START_SECONDS
+    while status_of(job) != Status.COMPLETED and worker.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert status_of(job) == Status.COMPLETED
+    assert collecting.EVERY_SECONDS == COLLECT_SECONDS
+
+
+def test_beat_sends_nothing_to_the_collectors_queue_which_may_have_no_reader() -> None:
+    queues = {entry["options"]["queue"] for entry in configure()["beat_schedule"].values()}
+    assert queues == {"exports", "maintenance"}
 
 
 def test_the_task_is_one_delegating_line_and_routed_to_its_queue() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from typing import Any
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -18,6 +21,9 @@ from exports.observability.gauges import _OPEN
 from exports.states import HoldCause
 from reconciliation.takeover import Came
 from tests.docs.pages import PROJECT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DEPLOY = PROJECT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
@@ -39,7 +45,8 @@ def commands() -> list[list[str]]:
 
 
 def test_each_queue_that_beat_or_a_dispatcher_sends_to_has_a_worker_in_both_deployments() -> None:
-    sent = {entry["options"]["queue"] for entry in app.conf.beat_schedule.values()} | {"exports"}
+    # The dispatcher's, and the collector's own.
+    sent = {entry["options"]["queue"] for entry in app.conf.beat_schedule.values()} | {"exports", "acknowledgments"}
     for where in ([told["command"] for told in OURS.values() if "command" in told], commands()[-len(UNITS) :]):
         taken = {queue for command in where if "-Q" in command for queue in command[command.index("-Q") + 1].split(",")}
 
@@ -84,6 +91,20 @@ def test_every_process_runs_without_root_and_on_a_file_system_it_cannot_change()
     for unit in UNITS:
         assert "User=exports\n" in unit.read_text()
         assert "ProtectSystem=strict\n" in unit.read_text()
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=[unit.stem for unit in UNITS])
+def test_each_unit_is_one_that_systemd_would_start(unit: Path, tmp_path: Path) -> None:
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        if os.environ.get("REQUIRE_SERVERS") == "1":
+            pytest.fail("REQUIRE_SERVERS=1, but systemd-analyze is not installed here")
+        pytest.skip("systemd-analyze is not installed here")
+    copy = tmp_path / unit.name
+    # Only the programs are not where a deployment has them.
+    copy.write_text(re.sub(r"/opt/contact-exports/\.venv/bin/\w+", "/bin/true", unit.read_text()))
+    done = subprocess.run([program, "verify", copy], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, [line for line in done.stderr.splitlines() if unit.name in line]) == (0, [])
 
 
 def test_a_worker_is_given_longer_to_stop_than_its_work_may_go_on() -> None:

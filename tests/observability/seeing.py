@@ -6,9 +6,9 @@ from datetime import timedelta
 
 from exports.models import ProcessHeartbeat
 from exports.models.base import ClockTimestamp
-from exports.observability.names import BEAT, QUEUES, row_of
+from exports.observability.names import BEAT, QUEUES, WAKE_UPS, row_of
 
-EVERYBODY = ("worker:exports:host:1:aa", "dispatcher:host:2:bb", BEAT, *map(row_of, QUEUES))
+EVERYBODY = ("worker:exports:host:1:aa", "dispatcher:host:2:bb", BEAT, *map(row_of, QUEUES), WAKE_UPS)
 
 
 def seen(*names: str, seconds_ago: float = 0.0) -> None:

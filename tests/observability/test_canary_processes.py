@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
+from django.db import connections
 
 from config.celery import app
 from exports.observability import readiness
@@ -75,6 +77,33 @@ def test_a_worker_that_lives_and_takes_nothing_from_a_queue_turns_that_queue_red
         until(lambda: red() == set(), 40)
 
 
+def test_a_dispatcher_that_cannot_take_from_the_outbox_turns_the_way_of_wake_ups_red_though_it_lives(
+    stack: Stack, spool: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "CANARY_SECONDS", 12.0)
+    with everything(stack, spool, slots=2):
+        until(lambda: red() == set(), 40)
+
+        with held_outbox():
+            world.queued()
+            until(lambda: "wake_ups" in red(), 40)
+            assert red() <= {"wake_ups", "dispatcher"}
+        until(lambda: red() == set(), 40)
+
+
+@contextmanager
+def held_outbox() -> Iterator[None]:
+    """Let the dispatcher take nothing from the outbox: a right is missing after a release; writing goes on."""
+    with closing(psycopg.connect(**connections["default"].get_connection_params())) as connection:
+        connection.execute("REVOKE UPDATE (published_at) ON outbox FROM exports_dispatcher")
+        connection.commit()
+        try:
+            yield
+        finally:
+            connection.execute("GRANT UPDATE (published_at) ON outbox TO exports_dispatcher")
+            connection.commit()
+
+
 def test_a_worker_whose_every_slot_is_taken_is_not_called_deaf(stack: Stack, spool: Path, world: World) -> None:
     with held_contacts() as holder, everything(stack, spool, slots=1):
         until(lambda: red() == set(), 40)
@@ -83,6 +112,7 @@ def test_a_worker_whose_every_slot_is_taken_is_not_called_deaf(stack: Stack, spo
         until(lambda: age_of("beat") > 11, 40)  # no canary has run for two rounds: the one slot is taken
 
         assert age_of("queue:exports") < 11
+        assert age_of("wake_ups") < 11
         assert red() <= {"beat"}
         holder.commit()
         until(lambda: now(job).status == Status.COMPLETED, 40)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "api", "worker"])
 
-PARTS = {"worker": 0, "dispatcher": 1, "beat": 2, "exports": 3, "maintenance": 4}
+PARTS = {"worker": 0, "dispatcher": 1, "beat": 2, "exports": 3, "maintenance": 4, "wake_ups": 5}
 WORST_PROBE_SECONDS = 10.0
 """A monitor that asks every ten seconds is what the promise of one minute is made for."""
 
@@ -59,7 +59,7 @@ def test_each_part_says_its_age_and_its_bound(browser: RoleClient) -> None:
     ages = browser.get("/healthz/ready").json()["ages"]
 
     assert {name: age["bound_seconds"] for name, age in ages.items()} == {
-        "worker": 20.0, "dispatcher": 20.0, "beat": 45.0, "exports": 45.0, "maintenance": 45.0
+        "worker": 20.0, "dispatcher": 20.0, "beat": 45.0, "wake_ups": 45.0, "exports": 45.0, "maintenance": 45.0
     }  # fmt: skip
     assert all(7 <= age["age_seconds"] < 17 for age in ages.values())
 

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from exports import broker, dispatcher
 from exports.conf import limits
+from exports.observability import canary
 from exports.observability.heartbeats import Heartbeat
 from exports.observability.serving import serve_counters
 
@@ -33,4 +34,5 @@ class Command(BaseCommand):
             signal.signal(signum, lambda *_: broker.process_drain.begin())
         Heartbeat("dispatcher", is_well=dispatcher.progress.is_recent).start()
         serve_counters()
+        dispatcher.progress.then(canary.Forwarder(broker.publish_canary))
         dispatcher.run(broker.process_drain)
