@@ -196,4 +196,4 @@ def warn_of_missing_roles(connection: Connection[Any]) -> None:
     """Log which logins do not exist yet; their grants follow when provision_roles has made them."""
     missing = sorted(set(GRANTS) - existing_roles(connection))
     if missing:
-        logger.warning("No grants for %s: run provision_roles to create them.", ", ".join(missing))
+        logger.warning("logins_missing", extra={"logins": missing, "words": "Run provision_roles to create them."})

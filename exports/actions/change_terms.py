@@ -6,6 +6,7 @@ had evaluated the old terms fails its claim; the wake-up brings the export to on
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
@@ -17,6 +18,8 @@ from exports.models import ExportJob, TermsChange
 
 if TYPE_CHECKING:
     from uuid import UUID
+
+logger = logging.getLogger(__name__)
 
 RETRY_AFTER_SECONDS = 1
 """When an edit that got no answer is worth another try: rows are held for milliseconds."""
@@ -83,7 +86,11 @@ def _change(edit: TermsEdit, using: str) -> TermsAnswer:
         changed_by=edit.changed_by,
         reason=edit.reason,
     )
-    return _as_it_is(edit, using) if version is None else Changed(version)
+    if version is None:
+        return _as_it_is(edit, using)
+    ids = {"job_id": str(edit.job_id), "tenant_id": str(edit.tenant_id)}
+    logger.info("terms_changed", extra=ids | {"actor": edit.changed_by, "version": version})
+    return Changed(version)
 
 
 def _without_an_answer(edit: TermsEdit, using: str, error: Exception) -> TermsAnswer:

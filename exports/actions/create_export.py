@@ -7,6 +7,7 @@ first asked for is the same export, whatever has happened to it since.
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from exports.models import Tenant
+
+logger = logging.getLogger(__name__)
 
 GIVE_UP_SECONDS = 2.0
 """How long a definite "not now" is tried again: two clients with one id wait for each other far less, and the
@@ -100,13 +103,17 @@ def create_export(
         using=using,
     )
     unknown: Creation = Unsettled(request.job_id)
-    return boundary.settle(
+    answer = boundary.settle(
         lambda: _write(request),
         lambda: _read_back(request),
         unknown=unknown,
         give_up_at=time.monotonic() + GIVE_UP_SECONDS,
         using=using,
     )
+    if isinstance(answer, Created):
+        ids = {"job_id": str(request.job_id), "tenant_id": str(tenant.id)}
+        logger.info("export_created", extra=ids | {"actor": created_by})
+    return answer
 
 
 def _write(request: _Request) -> Creation:

@@ -7,6 +7,7 @@ a replacement delivery is a new decision).
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from exports.managers import ExportJobManager
+
+logger = logging.getLogger(__name__)
 
 GIVE_UP_SECONDS = 5.0
 """How long a definite "not now" is tried again: a correction of the original holds it for milliseconds."""
@@ -219,7 +222,11 @@ class _Request:
             reach("replace.after")
         except IntegrityError as error:
             return self._taken(error)
-        return Created(self._jobs().get(id=self.job_id)) if written is Written.APPLIED else self._not_replaceable()
+        if written is not Written.APPLIED:
+            return self._not_replaceable()
+        ids = {"job_id": str(self.job_id), "tenant_id": str(self.original.tenant_id)}
+        logger.info("replacement_created", extra=ids | {"replaces": str(self.original.id)})
+        return Created(self._jobs().get(id=self.job_id))
 
     def read_back(self) -> Replacement:
         """Say what the row shows after a lost answer; absent, the old session being over, it was not applied."""

@@ -95,6 +95,7 @@ def request_cancellation(click: Click, *, using: str = "default") -> Cancellatio
     """Record a click and say what it found; raise ChangedUnderLock only when the row lock itself failed."""
     answer = _answer(click, using)
     counters.cancellations.labels(_word(answer)).inc()
+    log.info("cancellation_answered", extra=_ids(click) | {"actor": click.requested_by, "outcome": _word(answer)})
     return answer
 
 
@@ -213,19 +214,18 @@ def _record(click: Click, found: ExportJob, outcome: CancellationOutcome, using:
 
 def _refuse_to_record(click: Click, outcome: CancellationOutcome) -> None:
     # Impossible while the row is locked, so the lock did not hold: the outcome is not true and may not be recorded.
-    log.critical("export %s changed under its row lock; outcome %s not recorded", click.job_id, outcome.value)
+    log.critical("cancellation_not_recorded", extra=_ids(click) | {"outcome": outcome.value})
     raise ChangedUnderLock(f"export {click.job_id} changed under its row lock; nothing was recorded")
 
 
 def _not_found(click: Click) -> NotFound:
-    access_log.info(
-        "cancellation %s by %r: no export %s in tenant %s",
-        click.request_id,
-        click.requested_by,
-        click.job_id,
-        click.tenant_id,
-    )
+    access_log.info("export_to_cancel_not_found", extra=_ids(click) | {"actor": click.requested_by})
     return NotFound(click.request_id)
+
+
+def _ids(click: Click) -> dict[str, str]:
+    """Name what a line is about; a click's own id is not that of the request to the web process."""
+    return {"job_id": str(click.job_id), "tenant_id": str(click.tenant_id), "click_id": str(click.request_id)}
 
 
 def _without_an_answer(click: Click, using: str, error: Exception) -> CancellationAnswer:

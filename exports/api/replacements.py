@@ -116,7 +116,8 @@ class ReplacementList(ClientView):
             raise exceptions.PermissionDenied
         body = ReplacementBody(data=request.data)
         body.is_valid(raise_exception=True)
-        access_log.info("%s asks in the name of %s to send %s again", self.actor, decided_by, job.id)
+        ids = {"job_id": str(job.id), "tenant_id": str(job.tenant_id)}
+        access_log.info("replacement_asked_for", extra=ids | {"actor": self.actor, "decided_by": decided_by})
         wish = _wish(job, decided_by, body.validated_data)
         return self._answer(create_replacement(wish, using=ExportJob.objects.db))
 

@@ -7,6 +7,8 @@ import re
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from structlog.contextvars import bind_contextvars
+
 from exports.models import CancellationRequest, Delivery, ExportJob, OutboxMessage, Tenant
 from exports.queries.keyset import Keyset
 
@@ -48,8 +50,11 @@ def find(reach: Reach, job_id: UUID | None, *, actor: str) -> ExportJob | None:
     rows = ExportJob.objects.select_related("tenant", "destination").filter(id=job_id)
     job: ExportJob | None = rows.first() if job_id else None
     if job is not None and reach.covers(job.tenant_id):
+        # Every later line of the request that asked carries them.
+        bind_contextvars(job_id=str(job.id), tenant_id=str(job.tenant_id))
         return job
-    access_log.warning("%r asked for export %s: %s", actor, job_id, "missing" if job is None else "foreign")
+    why = "missing" if job is None else "foreign"
+    access_log.warning("export_out_of_reach", extra={"actor": actor, "asked_for": str(job_id), "why": why})
     return None
 
 

@@ -12,7 +12,7 @@ import secrets
 import socket
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, assert_never
 
@@ -90,7 +90,7 @@ class Collector:
         try:
             one.go()
         except (DatabaseError, InterfaceError) as error:
-            logger.warning("collecting acknowledgments stops here: %s: %s", type(error).__name__, error)
+            logger.warning("collecting_stopped", extra={"error": type(error).__name__, "words": str(error)})
             one.finished = False
             connections[self.using].close()
         return one.collected()
@@ -204,7 +204,7 @@ class Run:
         except (DatabaseError, InterfaceError) as error:
             match doubt_of(error, self._using):
                 case Doubt.NOT_NOW | Doubt.REAL:
-                    logger.exception("an acknowledgment could not be kept")
+                    logger.exception("acknowledgment_not_kept")
                     return None
                 case Doubt.UNKNOWN:
                     raise  # applied or not, the next run finds out: nothing outside the database rests on it
@@ -230,5 +230,5 @@ def run() -> Collected:
     """Collect within the bounds of one run, and log what was found."""
     collected = _collector.run_once()
     if collected.appended or collected.completed or collected.failed or not collected.finished:
-        logger.info("acknowledgments collected: %s", collected)
+        logger.info("acknowledgments_collected", extra=asdict(collected))
     return collected

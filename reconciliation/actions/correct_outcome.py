@@ -7,6 +7,7 @@ then recorded. Nothing is locked while a person looks at the form (DESIGN, corre
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from exports.verdicts import Verdict
+
+logger = logging.getLogger(__name__)
 
 ONE_REPLACEMENT = "uq_export_jobs_one_replacement"
 NOT_HOLDING_THE_SLOT = (Status.CANCELED, Status.REJECTED, Status.STOPPED, Status.FAILED)
@@ -187,7 +190,12 @@ def _write(correction: Correction, using: str) -> Answer:
         allow_same_person=limits().allow_same_person_correction,
     )
     reach("correct.after")
-    return Corrected(correction.corrected_status) if written is Written.APPLIED else _recorded(correction, using)
+    if written is not Written.APPLIED:
+        return _recorded(correction, using)
+    ids = {"job_id": str(correction.job_id), "tenant_id": str(correction.tenant_id)}
+    ids |= {"attempt_id": str(correction.attempt_id), "actor": correction.corrected_by}
+    logger.info("outcome_corrected", extra=ids | {"to": correction.corrected_status})
+    return Corrected(correction.corrected_status)
 
 
 def _recorded(correction: Correction, using: str) -> Answer:

@@ -7,6 +7,7 @@ nothing, says why, and that is kept in the event.
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from exports.verdicts import Verdict
+
+logger = logging.getLogger(__name__)
 
 PROPOSED = {Conclusion.COMPLETED: Status.COMPLETED, Conclusion.NOT_DELIVERED: Status.FAILED}
 
@@ -145,7 +148,12 @@ def _write(decision: Decision, using: str) -> Reconciliation:
         reason=decision.reason,
     )
     reach("reconcile.after")
-    return Reconciled(decision.resolution) if written is Written.APPLIED else _recorded(decision, using)
+    if written is not Written.APPLIED:
+        return _recorded(decision, using)
+    ids = {"job_id": str(decision.job_id), "tenant_id": str(decision.tenant_id)}
+    ids |= {"attempt_id": str(decision.attempt_id), "actor": decision.decided_by}
+    logger.info("outcome_reconciled", extra=ids | {"to": decision.resolution})
+    return Reconciled(decision.resolution)
 
 
 def _recorded(decision: Decision, using: str) -> Reconciliation:

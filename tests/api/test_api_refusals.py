@@ -185,8 +185,10 @@ def test_asking_for_a_foreign_export_is_logged_as_such(
     foreign, stranger = an_export(destination), a_caller()
     stranger.get(f"{foreign.id}/")
 
-    lines = [record.getMessage() for record in caplog.records if record.name == "exports.access"]
-    assert lines == [f"'client:{stranger.name}' asked for export {foreign.id}: foreign"]
+    (told,) = (record.__dict__ for record in caplog.records if record.name == "exports.access")
+    assert told["msg"] == "export_out_of_reach"
+    assert (told["actor"], told["asked_for"]) == (f"client:{stranger.name}", str(foreign.id))
+    assert told["why"] == "foreign"
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])

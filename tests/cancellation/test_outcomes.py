@@ -162,7 +162,8 @@ def test_an_export_outside_the_tenant_is_not_found_logged_and_not_recorded(
     assert answer == NotFound(click.request_id)
     assert CancellationRequest.objects.count() == 0
     assert now(foreign.id).status == Status.QUEUED
-    assert [str(asked_for) in record.getMessage() for record in caplog.records] == [True]
+    (told,) = (record for record in caplog.records if record.name == "exports.access")
+    assert (told.getMessage(), told.__dict__["job_id"]) == ("export_to_cancel_not_found", str(asked_for))
 
 
 def test_a_job_that_was_requeued_is_cancelled_with_the_attempts_it_had() -> None:
