@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.processes,
-    pytest.mark.usefixtures("empty_broker", "audited"),
+    pytest.mark.usefixtures("empty_broker"),
     pytest.mark.django_db(transaction=True, databases=["default", "api", "worker", "dispatcher"]),
 ]
 
