@@ -28,14 +28,18 @@ pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "api"
 
 
 @pytest.fixture
-def first_in(destination: Destination) -> Iterator[psycopg.Connection[Any]]:
-    """Give a session of the web process that holds the destination, as the first of two does."""
+def first_in() -> Iterator[psycopg.Connection[Any]]:
+    """Give a session of the web process, in a transaction that the test ends."""
     with session("api") as connection:
         connection.autocommit = False
-        lock = {"destination_id": destination.id, "tenant_id": destination.tenant_id}
-        assert connection.execute(AGREED["lock_destination"].text.encode(), lock).fetchone()
         yield connection
         connection.rollback()
+
+
+def hold(connection: psycopg.Connection[Any], destination: Destination) -> None:
+    """Hold the destination, as the first of two does."""
+    lock = {"destination_id": destination.id, "tenant_id": destination.tenant_id}
+    assert connection.execute(AGREED["lock_destination"].text.encode(), lock).fetchone()
 
 
 def second(connection: psycopg.Connection[Any], act: Callable[[], Any], first: Callable[[], Any]) -> Any:
@@ -70,6 +74,7 @@ def test_of_two_who_decide_at_once_the_second_is_told_by_whom(
 ) -> None:
     contract = propose(destination)
 
+    hold(first_in, destination)
     answer = second(first_in, act(contract, CID), lambda: decide(first_in, contract, name, BOB))
 
     kept = ContractDecision.objects.get()
@@ -94,6 +99,7 @@ def test_who_decides_while_it_is_changed_again_decides_nothing(
         "created_by": ANN,
     }
 
+    hold(first_in, destination)
     answer = second(
         first_in, act(contract, BOB), lambda: first_in.execute(AGREED["propose_contract"].text.encode(), row)
     )
@@ -116,6 +122,7 @@ def test_of_two_who_write_the_same_version_one_does(
         "created_by": BOB,
     }
 
+    hold(first_in, destination)
     answer = second(
         first_in,
         lambda: propose_contract(wanted, using="api"),
@@ -132,6 +139,7 @@ def test_who_writes_while_the_last_one_is_confirmed_writes_the_next(
     contract = propose(destination)
     wanted = proposal(destination)
 
+    hold(first_in, destination)
     answer = second(
         first_in,
         lambda: propose_contract(wanted, using="api"),
@@ -148,6 +156,7 @@ def test_who_gives_up_leaves_the_second_free_to_decide(
 ) -> None:
     contract = propose(destination)
 
+    hold(first_in, destination)
     waiting = Background(confirming(contract, CID))
     wait_until_blocked_by(first_in)
     decide(first_in, contract, "confirm_contract", BOB)
@@ -162,6 +171,7 @@ def test_exports_are_created_while_somebody_decides(
     destination: Destination, first_in: psycopg.Connection[Any]
 ) -> None:
     contract = propose(destination)
+    hold(first_in, destination)
     decide(first_in, contract, "confirm_contract", BOB)
 
     assert an_export(destination).destination_id == destination.id

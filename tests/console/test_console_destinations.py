@@ -163,7 +163,8 @@ def test_a_partner_is_set_up_by_two_persons(
     sealed = DestinationSecret.objects.get()
     assert first.terms["auth"]["secret_id"] == str(sealed.id)
     assert decrypt(bytes(sealed.ciphertext), keyring).password == PASSWORD
-    assert LogEntry.objects.get().change_message == "Created as The mailing house."
+    told = [entry.change_message for entry in LogEntry.objects.order_by("id")]
+    assert told == ["Created as The mailing house.", "Stored a credential. Why: as they sent it"]
 
 
 def test_no_page_shows_a_credential_again(

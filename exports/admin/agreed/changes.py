@@ -59,7 +59,7 @@ def _told(part: Words | Rows, terms: dict[str, Any]) -> Iterator[tuple[str, str]
         label = f"{part.one} {lead}" if part.path != "payload.filters" else f"{part.one} ({at + 1})"
         fields = part.fields if part.path == "payload.filters" else others
         said = (f"{one.label.lower()} {_in_row(row, part, one)}" for one in fields if row.get(one.path))
-        yield label, "; ".join(said) or "yes"
+        yield label, "; ".join(said) or ("pinned" if part.path == "host_keys" else "yes")
 
 
 def _in_row(row: dict[str, Any], part: Rows, one: Words) -> str:

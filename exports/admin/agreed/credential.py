@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from django import forms
 from django.contrib import messages
+from django.contrib.admin.models import CHANGE
 from django.http import HttpResponseRedirect
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
@@ -22,6 +23,7 @@ from exports.admin.agreed.writing import proposed
 from exports.admin.clicks import minted
 from exports.admin.forms import ActForm, hidden_id, line, lines, sent
 from exports.admin.frame import Told, page, told_plain
+from exports.admin.record import record
 from exports.conf import limits
 from exports.contracts import Auth, AuthMethod, Contract, ContractError
 from exports.models import Destination
@@ -69,17 +71,24 @@ class CredentialForm(ActForm):
     looked_at = forms.IntegerField(widget=forms.HiddenInput(), min_value=0)
     user = line("User")
     method = forms.ChoiceField(label="Method", choices=[(each.value, CHOICES[each]) for each in AuthMethod])
-    password = _hidden_line("Password", "Never shown again.")
-    private_key = _hidden_lines("Private key", "As OpenSSH or PEM text. Never shown again.")
-    passphrase = _hidden_line("Passphrase of the key")
-    certificate = _hidden_lines("Certificate", "One line, as OpenSSH writes it.")
+    password = _hidden_line("Password", "Where the method asks for one. Never shown again.")
+    private_key = _hidden_lines(
+        "Private key", "Where the method asks for one, as OpenSSH or PEM text. Never shown again."
+    )
+    passphrase = _hidden_line("Passphrase of the key", "Empty: the key has none.")
+    certificate = _hidden_lines("Certificate", "Where the method asks for one: one line, as OpenSSH writes it.")
     expires_at = forms.DateTimeField(
         label="It ends",
         required=False,
-        help_text="In UTC, where the partner says so.",
+        help_text="In UTC, where the partner says so. Empty: no end is known.",
         widget=forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
-    reason = lines("Why", help_text="Kept with the version of the contract that names it.")
+    reason = lines("Why", help_text="Kept with who did it.")
+
+    def __init__(self, *arguments: Any, has_contract: bool, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        if not has_contract:  # what goes with it is asked by the form of the first version
+            del self.fields["user"], self.fields["expires_at"]
 
     def clean(self) -> dict[str, Any]:
         """Require what the method needs, and nothing besides."""
@@ -111,7 +120,8 @@ def credential_view(request: HttpRequest, destination_id: UUID) -> HttpResponseB
     """Show the form, or seal what was sent and record the version that names it."""
     destination = own_destination(request, destination_id, "add_destinationcontract")
     standing = standing_of(destination)
-    form = CredentialForm(sent(request), initial=_initial(request, destination, standing))
+    initial = _initial(request, destination, standing)
+    form = CredentialForm(sent(request), initial=initial, has_contract=standing.base is not None)
     if request.method != "POST" or not form.is_valid():
         return _page(request, destination, standing, form, status=400 if form.errors else 200)
     base = standing.base
@@ -171,6 +181,7 @@ def _stored(request: HttpRequest, destination: Destination, form: CredentialForm
     )
     match store_credential(sealed, using=Destination.objects.db):
         case Stored():
+            record(request, destination, CHANGE, f"Stored a credential. Why: {form.cleaned_data['reason']}")
             messages.success(request, "The credential is stored. The contract that is written next names it.")
             return HttpResponseRedirect(destination_url(destination.id))
         case NoSuchDestination():
