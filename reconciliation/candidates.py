@@ -54,7 +54,7 @@ def expired(status: Status, using: str = "default", page: int = PAGE) -> Iterato
     """Yield every expired attempt of this status, the longest expired first; each row at most once a call."""
     after: ExportJob | None = None
     while True:
-        found = list(_page(status, after, using, page))
+        found = list(page_of(status, after, using, page))
         evidence = evidence_of(found, using) if status is Status.DELIVERING else {}
         for job in found:
             known = tuple(evidence.get(job.attempt_id, ()))
@@ -77,7 +77,8 @@ def evidence_of(jobs: list[ExportJob], using: str) -> dict[UUID, list[Evidence]]
     return found
 
 
-def _page(status: Status, after: ExportJob | None, using: str, page: int) -> QuerySet[Any]:
+def page_of(status: Status, after: ExportJob | None, using: str, page: int) -> QuerySet[Any]:
+    """Return the query of one page, which the index of leases answers; a test looks at its plan."""
     rows = ExportJob.objects.using(using).filter(status=status, lease_expires_at__lt=ClockTimestamp())
     if after is not None:
         behind = Q(lease_expires_at__gt=after.lease_expires_at) | Q(id__gt=after.id)

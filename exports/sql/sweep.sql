@@ -1,5 +1,6 @@
 -- Moves: nothing; a queued export whose last wake-up is old gets a new one (I5).
--- Guard: still Queued, last woken longer ago than the bound, and under no open hold: whatever ends one wakes.
+-- Guard: still Queued, last woken longer ago than the bound, and under no open hold: whatever ends one wakes. The
+-- clock is read once for the batch: so the index is read only as far as the bound, and not over all that is queued.
 -- Locks: at most the batch's rows FOR NO KEY UPDATE: evidence neither waits nor keeps a row from being swept;
 -- those held by others are left to the next sweep.
 -- Role: exports_worker
@@ -7,7 +8,7 @@
 WITH due AS (
     SELECT j.id FROM export_jobs j
     WHERE j.status = 'Queued'
-      AND j.woken_at < clock_timestamp() - make_interval(secs => %(sweep_after_seconds)s::float8)
+      AND j.woken_at < (SELECT clock_timestamp() - make_interval(secs => %(sweep_after_seconds)s::float8))
       AND NOT EXISTS (
           SELECT FROM holds h
           WHERE h.ended_at IS NULL AND (h.until IS NULL OR h.until > clock_timestamp())

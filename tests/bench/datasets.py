@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import psycopg
 
-    from tests.bench.bench import Bench
+    from tests.bench.bench import Bench, Sizes
 
     Filling = Callable[[Bench, psycopg.Connection], None]
 
@@ -96,16 +96,17 @@ def _as_owner_without_triggers(bench: Bench, database: str) -> Iterator[psycopg.
 def jobs(bench: Bench, finished: int) -> str:
     """Return a data set of so many finished exports, beside those that wait stale and those whose lease is over."""
     name = f"bench_jobs_{finished}_{bench.sizes.stale_jobs}_{bench.sizes.expired_jobs}"
-    return kept(bench, name, lambda one, owner: _fill_jobs(one, owner, finished))
+    return kept(bench, name, lambda one, owner: fill_jobs(owner, one.sizes, finished))
 
 
-def _fill_jobs(bench: Bench, owner: psycopg.Connection, finished: int) -> None:
+def fill_jobs(owner: psycopg.Connection, sizes: Sizes, finished: int) -> None:
+    """Write so many finished exports, and the stale and expired ones of `sizes`, on a session without triggers."""
     owner.execute(TENANTS, [LARGE_TENANT, "bench-jobs", "bench-jobs"])
     owner.execute("INSERT INTO destinations (id, tenant_id, name, is_enabled) VALUES (%s, %s, 'partner', true)", PLACE)
     for order in (
         Rows("Completed", finished, "'7 days'"),
-        Rows("Queued", bench.sizes.stale_jobs, "'2 days'"),
-        Rows("Running", bench.sizes.expired_jobs, "'1 day'"),
+        Rows("Queued", sizes.stale_jobs, "'2 days'"),
+        Rows("Running", sizes.expired_jobs, "'1 day'"),
     ):
         owner.execute(sql.SQL(JOBS).format(age=sql.SQL(order.age)), order.parameters)
     owner.execute(DELIVERIES)
