@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     Open = Callable[[Contract, Passed], Session]
 
-RUN_SECONDS: Final = 180.0
+RUN_SECONDS: Final = 120.0
 """A probe breaks its connections off after this: a slow partner needs less for some five hundred small requests."""
 
-CLEAN_UP_SECONDS: Final = 60.0
+CLEAN_UP_SECONDS: Final = 30.0
 """Removing gets so long of its own, on a connection of its own where the first one was lost."""
 
 NO_SCRATCH: Final = (

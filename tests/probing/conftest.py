@@ -1,5 +1,6 @@
-"""Fixtures for probes: the servers of the destination tests."""
+"""Fixtures for probes: the servers of the destination tests, and the world of the fault tests."""
 
 from tests.destinations.conftest import faulty, loop, open_path
+from tests.faults.fixtures import _no_session_outlives_its_test, empty_broker, spool, world
 
-__all__ = ["faulty", "loop", "open_path"]
+__all__ = ["_no_session_outlives_its_test", "empty_broker", "faulty", "loop", "open_path", "spool", "world"]

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.db import ProgrammingError, connections, transaction
 
+from exports.actions.confirm_contract import confirm_contract
+from exports.actions.deciding import Decided, NotReady, Verdict
 from exports.actions.request_probe import NothingToProbe, Requested, request_probe
 from exports.conf import Limits, limits
 from exports.contracts import Contract, PublishMode
@@ -122,6 +124,42 @@ def test_servers_that_overwrite_may_only_be_written_directly_or_not_at_all(
     assert (NO_SAFE_WAY in found) is (manners is Hopeless)
     if found and manners is not Hopeless:
         assert any("direct_write instead" in words for words in found)
+
+
+def judged(contract: DestinationContract, using: str) -> list[str]:
+    return activation_problems(contract.destination_id, using, contract)
+
+
+@pytest.mark.parametrize(("manners", "mode"), [(Careless, LINK), (Careless, RENAME), (Hopeless, DIRECT)])
+def test_a_second_person_cannot_bring_into_force_what_the_probe_does_not_admit(
+    loop: LoopThread, tmp_path: Path, manners: type[Careless], mode: PublishMode
+) -> None:
+    with served(loop, tmp_path, manners) as partner:
+        contract = agreed(partner, publish={"mode": mode.value, "probed": CLAIMS})
+        try_out(contract)
+    verdict = _verdict(contract)
+    answer = confirm_contract(verdict, allow_same_person=False, judge=judged, using="api")
+    assert isinstance(answer, NotReady)
+    assert list(answer.objections) == problems(contract)
+    assert Destination.objects.get(id=contract.destination_id).active_contract_id is None
+
+
+def test_a_second_person_brings_into_force_what_the_probe_admits(partner: Partner) -> None:
+    contract = agreed(partner)
+    untested = confirm_contract(_verdict(contract), allow_same_person=False, judge=judged, using="api")
+    assert isinstance(untested, NotReady)
+    try_out(contract)
+    assert isinstance(confirm_contract(_verdict(contract), allow_same_person=False, judge=judged, using="api"), Decided)
+    assert Destination.objects.get(id=contract.destination_id).active_contract_id == contract.id
+
+
+def _verdict(contract: DestinationContract) -> Verdict:
+    return Verdict(
+        tenant_id=contract.destination.tenant_id,
+        contract_id=contract.id,
+        decided_by="user:bob",
+        reason="seen the test",
+    )
 
 
 def test_a_destination_without_a_contract_has_nothing_to_test_or_activate() -> None:
