@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from exports.evidence import Acknowledged, Bound, Evidence, ExpectedFile, decode
 from exports.models import DestinationContract, ExportAttemptEvent, ExportJob
-from exports.states import EventKind
+from exports.states import EventKind, Status
 from exports.verdicts import Case, JobRole
 
 if TYPE_CHECKING:
@@ -98,3 +98,9 @@ def _is_acknowledged(original: ExportJob, using: str) -> bool:
         isinstance(each, Acknowledged) and each.positive and each.bound is Bound.ATTEMPT
         for each in evidence_of(original.id, original.attempt_id, using)
     )
+
+
+def whom_to_ask(contract: Contract, outcome: Status) -> str:
+    """Return who at the partner can say whether a file arrived, where that is unknown and the contract names one."""
+    whom = contract.people.outcomes
+    return f" (ask at the partner: {whom})" if whom and outcome is Status.OUTCOME_UNKNOWN else ""

@@ -79,7 +79,8 @@ class Resolver:
         verdict = self._verdict(candidate, attempt.question.contract, evidence)
         completed = verdict.conclusion is Conclusion.COMPLETED
         resolution = Status.COMPLETED if completed else Status.OUTCOME_UNKNOWN
-        return self._resolve(candidate, resolution, f"{verdict.reason}; {in_words(sighting)}")
+        whom = dossier.whom_to_ask(attempt.question.contract, resolution)
+        return self._resolve(candidate, resolution, f"{verdict.reason}; {in_words(sighting)}{whom}")
 
     def _contract(self, contract_id: str | None) -> Contract | None:
         if contract_id not in self._contracts:

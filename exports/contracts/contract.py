@@ -13,6 +13,7 @@ from exports.contracts.parts import (
     Limits,
     Paths,
     Payload,
+    People,
     Permissions,
     Publish,
     PublishMode,
@@ -55,6 +56,7 @@ class Contract:
     limits: Limits = field(default_factory=Limits)
     guards: Guards = field(default_factory=Guards)
     retention: Retention = field(default_factory=Retention)
+    people: People = field(default_factory=People)
 
     @classmethod
     def from_json(cls, raw: object) -> Self:

@@ -313,7 +313,20 @@ class Guards:
     """What makes a finished file wait for a person before cutoff 2 (None: this guard is off)."""
 
     max_rows: int | None = ruled(rules.between_or_none(0, 2_000_000_000), default=None)
+    max_bytes: int | None = ruled(rules.between_or_none(1, 2**50), default=None)
     max_change_percent: int | None = ruled(rules.between_or_none(1, 10_000), default=None)
+
+
+@dataclass(frozen=True)
+class People:
+    """Whom an operator turns to at the partner: a name with a number or an address, as people write it down.
+
+    `technical` when nobody is let in, told with the hold; `outcomes` when only the partner can know whether a file
+    arrived, told with the attempt's end.
+    """
+
+    technical: str = ruled(rules.text(200), default="")
+    outcomes: str = ruled(rules.text(200), default="")
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,16 @@ if TYPE_CHECKING:
     from exports.contracts import Contract
 
 
-def objection(job: ExportJob, contract: Contract, rows: int, using: str) -> str | None:
-    """Say what looks wrong about a file of so many contacts, or None."""
+def objection(job: ExportJob, contract: Contract, rows: int, size: int, using: str) -> str | None:
+    """Say what looks wrong about a file of so many contacts and bytes, or None."""
     if rows == 0 and contract.payload.empty_export is EmptyExport.HOLD:
         return "The file has no contacts."
     most = contract.guards.max_rows
     if most is not None and rows > most:
         return f"The file has {rows:,} contacts; the contract allows {most:,}."
+    largest = contract.guards.max_bytes
+    if largest is not None and size > largest:
+        return f"The file has {size:,} bytes; the partner takes {largest:,}."
     percent = contract.guards.max_change_percent
     return None if percent is None else _changed_too_much(job, rows, percent, using)
 

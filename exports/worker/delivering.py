@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from exports.destinations.delivery import Confirmation, Delivered, Order
 from exports.destinations.delivery import deliver as run_delivery
-from exports.dossier import family_of
+from exports.dossier import family_of, whom_to_ask
 from exports.evidence import Conclusion, Evidence, ExpectedFile, encode
 from exports.observability import counters
 from exports.observability.partners import count_trouble
@@ -70,7 +70,8 @@ def _append(attempt: Attempt, record: Evidence) -> Confirmation:
 def _finish(attempt: Attempt, delivered: Delivered) -> None:
     outcome, reason = status_of(delivered.verdict.conclusion)
     counters.verdicts.labels(delivered.verdict.conclusion, delivered.verdict.proof).inc()
-    written = attempt.writes.finish_delivery(outcome, reason, f"{outcome}: {delivered.verdict.reason}")
+    detail = f"{outcome}: {delivered.verdict.reason}{whom_to_ask(attempt.contract, outcome)}"
+    written = attempt.writes.finish_delivery(outcome, reason, detail)
     logger.info("delivery_ended", extra={"outcome": outcome, "proof": delivered.verdict.proof, "written": written})
 
 

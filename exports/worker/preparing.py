@@ -29,6 +29,7 @@ from exports.worker.stop import StopWhy
 from exports.worker.writes import Terminal
 
 if TYPE_CHECKING:
+    from exports.contracts import Contract
     from exports.worker.attempt import Attempt
 
 logger = logging.getLogger(__name__)
@@ -91,7 +92,7 @@ def _build(attempt: Attempt) -> ExportFile:
 def _held_back(attempt: Attempt, file: ExportFile) -> bool:
     """Let a file that looks wrong wait for a person, unless one has let this version go on."""
     using = attempt.worker.using
-    words = attempt.ask(lambda: objection(attempt.job, attempt.contract, file.rows, using))
+    words = attempt.ask(lambda: objection(attempt.job, attempt.contract, file.rows, file.bytes, using))
     if words is None or attempt.ask(lambda: was_let_go_on(attempt.job, using)):
         return False
     hold_guarded(attempt.job, words, attempt.worker.worker_id, using)
@@ -172,8 +173,15 @@ def _give_back(attempt: Attempt, error: CouldNotConnect) -> None:
     logger.warning("partner_not_reached", extra={"kind": error.kind, "words": error.words})
     attempt.writes.append(encode(NotSent(NotSentReason.COULD_NOT_CONNECT, error.words)))
     if error.kind is not ConnectTrouble.TOO_MANY_CONNECTIONS:  # our own bound says nothing about the partner
-        attempt.ask(lambda: hold_unreachable(attempt.job, error.words, attempt.worker.worker_id, attempt.worker.using))
+        words = _with_whom_to_call(error.words, attempt.contract)
+        attempt.ask(lambda: hold_unreachable(attempt.job, words, attempt.worker.worker_id, attempt.worker.using))
     _return(attempt)
+
+
+def _with_whom_to_call(words: str, contract: Contract) -> str:
+    """Add the partner's technical contact, where the contract names one."""
+    whom = contract.people.technical
+    return f"{words} (at the partner: {whom})" if whom else words
 
 
 def _return(attempt: Attempt) -> None:

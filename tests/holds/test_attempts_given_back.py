@@ -59,6 +59,7 @@ def test_a_freeze_during_the_build_gives_the_attempt_back_and_nothing_is_sent(wa
     [
         (0, {}, "The file has no contacts."),
         (3, {"guards": Guards(max_rows=2)}, "The file has 3 contacts; the contract allows 2."),
+        (3, {"guards": Guards(max_bytes=10)}, "The file has 204 bytes; the partner takes 10."),
     ],
 )
 def test_a_file_that_looks_wrong_waits_for_a_person_and_goes_on_when_one_says_so(
@@ -123,6 +124,7 @@ def test_a_partner_that_cannot_be_reached_holds_its_destination_and_says_what_wa
 ) -> None:
     terms = world.contract.terms
     terms["endpoint"]["port"] = 9
+    terms["people"] = {"technical": "Ada, +49 30 1"}
     world.contract.terms = terms
     world.contract.save()
     job = world.queued()
@@ -130,6 +132,7 @@ def test_a_partner_that_cannot_be_reached_holds_its_destination_and_says_what_wa
     recover()
     hold = Hold.objects.get()
     assert (hold.cause, hold.destination_id) == (HoldCause.UNREACHABLE, world.destination.id)
+    assert hold.reason.endswith("(at the partner: Ada, +49 30 1)")
     assert (now(job).status, attempts_burnt(job)) == (Status.QUEUED, 0)
     assert "could_not_connect" in evidence(job)[-1]
     waking.run(job)

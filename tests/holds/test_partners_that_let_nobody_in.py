@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from exports.conf import limits
-from exports.models import DestinationSecret, ExportJob, Hold
+from exports.models import DestinationSecret, ExportAttemptEvent, ExportJob, Hold
 from exports.secrets import Secret, encrypt
 from exports.states import HoldCause, Status
 from reconciliation.recovery import run_once
 from tests.destinations.conftest import loop, open_path
-from tests.destinations.faulty import faulty_server
+from tests.destinations.faulty import Step, faulty_server
+from tests.destinations.gateway import Act, gateway
 from tests.destinations.keyring import new_key, public_line
 from tests.destinations.openssh import sshd
 from tests.destinations.proftpd import proftpd
@@ -122,6 +123,22 @@ def recover() -> None:
 def attempts_burnt(job: ExportJob) -> int:
     """Count attempts the way recovery's cap does: those given back are none."""
     return now(job).attempt_count - kinds(job).count("RequeuedByRecovery")
+
+
+def test_an_outcome_that_only_the_partner_can_know_says_whom_to_ask_there(
+    loop: LoopThread, open_path: Path, waking: Waking, partner: PartnerAccount
+) -> None:
+    with sshd(open_path / f"ask-{time.monotonic_ns()}") as server, gateway(loop, server.partner) as before:
+        cut, _passed = before(Step.PUBLISH, Act.DROP_BEFORE)
+        world = world_at(
+            replace(cut, groups=cut.groups | {"people": {"outcomes": "Grace, grace@example.org"}}), partner
+        )
+        job = world.queued()
+        waking.run(job)
+        assert now(job).status == Status.OUTCOME_UNKNOWN
+        finished = ExportAttemptEvent.objects.get(job_id=job.id, kind="Finished")
+        assert (finished.detail or "").endswith("(ask at the partner: Grace, grace@example.org)")
+        assert world.arrived() == [f".{world.final(job).name}.{now(job).attempt_id}.part"]
 
 
 def test_five_workers_at_a_server_that_takes_one_login_at_a_time_deliver_or_burn_nothing(

@@ -213,7 +213,16 @@ GROUPS: Final = (
         "A finished file outside of these waits for an operator before it is delivered.",
         (
             Words("guards.max_rows", "Most contacts in a file", "Empty: no bound."),
+            Words("guards.max_bytes", "Most bytes in a file", "Empty: no bound. What the partner takes."),
             Words("guards.max_change_percent", "Most change from the last file, in percent", "Empty: no bound."),
+        ),
+    ),
+    Group(
+        "People at the partner",
+        "A name with a number or an address. Told with what it concerns.",
+        (
+            Words("people.technical", "When nobody is let in"),
+            Words("people.outcomes", "When only the partner can know whether a file arrived"),
         ),
     ),
     Group(
