@@ -114,6 +114,7 @@ SECURE_REDIRECT_EXEMPT = [r"^healthz/", r"^metrics$"]
 SESSION_COOKIE_SECURE = True
 SESSION_COOKIE_AGE = int(EXPORTS.session_seconds)
 CSRF_COOKIE_SECURE = True
+CSRF_COOKIE_HTTPONLY = True  # the pages carry it in their forms; no script reads it
 X_FRAME_OPTIONS = "DENY"
 LOGIN_URL = "admin:login"
 

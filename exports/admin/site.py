@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from django.contrib.admin import AdminSite
 from django.http import Http404, HttpResponseRedirect
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from django.template.response import TemplateResponse
 
 
+HIDDEN: Final = frozenset({"otp_totp.totpdevice", "knox.authtoken"})
+"""Tables of libraries whose own pages would let a superuser read or change what counts as proof of a person."""
+
+
 class ConsoleSite(AdminSite):
     """The operator console, under /admin/.
 
@@ -47,6 +51,12 @@ class ConsoleSite(AdminSite):
         signed_in.connect()
         for model, page in pages().items():
             self.register(model, page)
+
+    def register(self, model_or_iterable: Any, *rest: Any, **named: Any) -> None:
+        """Leave out what libraries would show: keys of second factors, and tokens past the page that gives them."""
+        models: list[Any] = [model_or_iterable] if isinstance(model_or_iterable, type) else list(model_or_iterable)
+        shown = [model for model in models if model._meta.label_lower not in HIDDEN]  # noqa: SLF001 - documented by Django
+        super().register(shown, *rest, **named)
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """Add the way around, which is the lists this person may see, and the freeze while there is one."""
