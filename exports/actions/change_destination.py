@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, transaction
+from psycopg.errors import UniqueViolation
 
 from exports.managers.agreed import AgreedStatements
 from exports.models import Destination
@@ -46,7 +47,14 @@ def change_destination(
 ) -> Changed | ChangedSince | NameTaken:
     """Change it from what was looked at; the caller has checked that it is theirs. Database errors pass through."""
     place = {"tenant_id": change.tenant_id, "destination_id": change.destination_id}
-    if AgreedStatements(using).change(found=change.found, wanted=change.wanted, **place):
+    try:
+        with transaction.atomic(using=using):
+            is_changed = AgreedStatements(using).change(found=change.found, wanted=change.wanted, **place)
+    except IntegrityError as error:
+        if not isinstance(error.__cause__, UniqueViolation):
+            raise
+        return NameTaken()  # by somebody in this very moment
+    if is_changed:
         return Changed()
     now = Destination.objects.using(using).filter(id=change.destination_id, tenant_id=change.tenant_id).first()
     if now is None or (now.name, now.is_enabled) not in (change.found, change.wanted):

@@ -35,8 +35,16 @@ class NameTaken:
     """Another destination of the tenant has this name; nothing was written."""
 
 
-def create_destination(wanted: NewDestination, *, using: str = DEFAULT_DB_ALIAS) -> Created | NameTaken:
+@dataclass(frozen=True, slots=True)
+class IdReused:
+    """The id belongs to another destination; nothing was written."""
+
+
+def create_destination(wanted: NewDestination, *, using: str = DEFAULT_DB_ALIAS) -> Created | NameTaken | IdReused:
     """Create it, once; the caller has checked that the tenant is theirs. Database errors pass through."""
     AgreedStatements(using).create(**asdict(wanted))
-    found = Destination.objects.using(using).filter(id=wanted.destination_id, tenant_id=wanted.tenant_id).first()
-    return NameTaken() if found is None else Created(found)
+    found = Destination.objects.using(using).filter(id=wanted.destination_id).first()
+    if found is None:
+        return NameTaken()
+    same = (found.tenant_id, found.name) == (wanted.tenant_id, wanted.name)
+    return Created(found) if same else IdReused()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from exports.actions.change_destination import DestinationChange, NameTaken, change_destination
 from exports.actions.confirm_contract import confirm_contract
 from exports.actions.deciding import Decided, DecidedBefore, Superseded
 from exports.actions.decline_contract import decline_contract
@@ -175,3 +177,22 @@ def test_exports_are_created_while_somebody_decides(
     decide(first_in, contract, "confirm_contract", BOB)
 
     assert an_export(destination).destination_id == destination.id
+
+
+def test_of_two_who_give_the_same_name_at_once_one_does(
+    destination: Destination, first_in: psycopg.Connection[Any]
+) -> None:
+    row = {"destination_id": uuid.uuid4(), "tenant_id": destination.tenant_id, "name": "wanted by two"}
+    change = DestinationChange(
+        tenant_id=destination.tenant_id,
+        destination_id=destination.id,
+        found=(destination.name, True),
+        wanted=("wanted by two", True),
+    )
+    first_in.execute(AGREED["create_destination"].text.encode(), row)
+
+    answer = second(first_in, lambda: change_destination(change, using="api"), lambda: None)
+
+    assert answer == NameTaken()
+    destination.refresh_from_db()
+    assert destination.name != "wanted by two"

@@ -1,11 +1,9 @@
-"""Setting a partner up: one person writes, another confirms, and what each of them is told."""
+"""Setting a partner up: its contract filled in, checked and proposed, its credential sealed."""
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -14,127 +12,26 @@ from exports.actions.propose_contract import Proposed, propose_contract
 from exports.admin.agreed.fields import GROUPS, SERVER_SET, Rows
 from exports.admin.agreed.plain import all_paths
 from exports.contracts import (
-    Acknowledgment,
-    AcknowledgmentKind,
-    Auth,
-    AuthMethod,
-    ChecksumAlgorithm,
-    Companion,
-    CompanionContent,
     Contract,
-    EmptyExport,
-    Endpoint,
-    Filter,
-    FilterOperator,
-    Guards,
-    HostKey,
-    Limits,
-    LineEnd,
-    OverwriteForm,
-    Paths,
-    Payload,
-    Permissions,
-    Publish,
-    Retention,
-    Verification,
 )
-from exports.models import ContractDecision, Destination, DestinationContract, DestinationSecret
-from exports.secrets import decrypt, new_key
+from exports.models import Destination, DestinationContract, DestinationSecret
+from exports.secrets import decrypt
 from tests.agreed.agreeing import ANN, confirm, in_force, proposal, propose
-from tests.console.pages import fields_of, fill, one_of, text_of
-from tests.people import a_tenant, an_export
+from tests.console.pages import fields_of, fill, text_of
+from tests.console.partner_fixtures import _nothing_speaks_against_it, ann, bob, keyring
+from tests.console.partners import FINGERPRINT, FIRST, PASSWORD, PLACES, RICH, screen, version_screen, write
+from tests.people import an_export
 from tests.recovery import lives
-from tests.recovery.lives import NOBODYS_KEY
 from tests.test_contracts import HOST_KEY
 
 if TYPE_CHECKING:
     from exports.models import Tenant
     from tests.routing import RoleClient
 
+
+__all__ = ["_nothing_speaks_against_it", "ann", "bob", "keyring"]
+
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "api", "worker"])
-
-PLACES = "/admin/exports/destination/"
-VERSIONS = "/admin/exports/destinationcontract/"
-PASSWORD = "a partner's password that nobody sees again"
-GROUP = "Export administrators"
-FINGERPRINT = "SHA256:45TR4S+ZjhD14cS5SYgpfLPb3/UxbDKE1RqX0PoDZIM"
-"""Of HOST_KEY, as ssh-keygen prints it."""
-
-
-@pytest.fixture
-def keyring(settings: Any) -> list[str]:
-    keys = [new_key()]
-    settings.EXPORTS = replace(settings.EXPORTS, credential_keys=tuple(keys))
-    return keys
-
-
-@pytest.fixture
-def ann(tenant: Tenant) -> RoleClient:
-    return one_of(GROUP, tenant, username="ann")
-
-
-@pytest.fixture
-def bob(tenant: Tenant) -> RoleClient:
-    return one_of(GROUP, tenant, username="bob")
-
-
-@pytest.fixture(autouse=True)
-def _nothing_speaks_against_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every version be confirmed as if tested: what a test has to show has tests of its own."""
-    monkeypatch.setattr("exports.admin.agreed.deciding.activation_problems", lambda *_: [])
-
-
-def screen(destination: Destination, name: str) -> str:
-    return f"{PLACES}{destination.id}/{name}/"
-
-
-def version_screen(contract: DestinationContract, name: str) -> str:
-    return f"{VERSIONS}{contract.id}/{name}/"
-
-
-def write(browser: RoleClient, destination: Destination, **answers: str) -> Any:
-    """Fill the contract in, check it, and propose it."""
-    checked = fill(browser, screen(destination, "contract"), **answers)
-    assert "Read it once more before it counts" in text_of(checked), text_of(checked)
-    return browser.post(screen(destination, "contract"), {**fields_of(checked), "confirmed": "yes"})
-
-
-RICH = Contract(
-    endpoint=Endpoint(host="sftp.example.org", port=2222),
-    paths=Paths("/in", "/aside", "tmp-", ".x", "c-", ".txt", "/scratch"),
-    auth=Auth("us", "", AuthMethod.KEY, datetime(2031, 1, 31, 12, 30, 15, tzinfo=UTC)),
-    host_keys=(HostKey(HOST_KEY, datetime(2030, 1, 1, tzinfo=UTC), None, "a letter"), HostKey(NOBODYS_KEY)),
-    publish=Publish(overwrite=OverwriteForm.POSIX_RENAME),
-    permissions=Permissions(may_read=True),
-    verification=Verification(
-        checksum=ChecksumAlgorithm.SHA256,
-        acknowledgment=Acknowledgment(AcknowledgmentKind.FILE_APPEARS, suffix=".ok", negative_suffix=".no"),
-        read_back=True,
-    ),
-    companions=(Companion(".sha256", CompanionContent.SHA256SUM), Companion(".done")),
-    payload=Payload(
-        columns=("email", "phone"),
-        delimiter="\t",
-        encoding="utf-8-sig",
-        line_end=LineEnd.CRLF,
-        empty_export=EmptyExport.SEND,
-        spreadsheet_safe=True,
-        filters=(Filter("country", FilterOperator.DIFFERS, "NL"), Filter("email", FilterOperator.PRESENT)),
-    ),
-    limits=Limits(max_running=2, rate_per_minute=10),
-    guards=Guards(max_change_percent=50),
-    retention=Retention(partner_days=7, may_remove_leftovers=True),
-)
-"""A contract that makes use of everything."""
-
-FIRST = {
-    "endpoint.host": "sftp.example.org",
-    "auth.user": "us",
-    "paths.directory": "/in",
-    "host_keys.0.key": HOST_KEY,
-    "host_keys.0.source": "their letter",
-    "reason": "agreed by mail",
-}
 
 
 def test_a_partner_is_set_up_by_two_persons(
@@ -363,122 +260,6 @@ def test_a_double_click_is_one_version(ann: RoleClient, destination: Destination
     assert DestinationContract.objects.count() == 2
 
 
-def test_nobody_confirms_their_own(ann: RoleClient, destination: Destination) -> None:
-    first = propose(destination)
-
-    assert "You have written this yourself" in text_of(ann.get(version_screen(first, "confirm")))
-    answer = ann.post(version_screen(first, "confirm"), {"reason": "I am sure"})
-
-    assert answer.status_code == 409
-    assert "Another person has to confirm it." in text_of(answer)
-    assert in_force(destination) is None
-
-
-def test_a_setting_lets_one_person_do_both_and_the_page_says_so(
-    ann: RoleClient, destination: Destination, settings: Any
-) -> None:
-    settings.EXPORTS = replace(settings.EXPORTS, allow_same_person_confirmation=True)
-    first = propose(destination)
-    assert "it is recorded that one person did both" in text_of(ann.get(version_screen(first, "confirm")))
-
-    fill(ann, version_screen(first, "confirm"), reason="there is only me")
-
-    assert in_force(destination) == first.id
-    assert ContractDecision.objects.get().is_one_person
-    assert "one person, as a setting allows" in text_of(ann.get(f"{PLACES}{destination.id}/change/"))
-
-
-def test_what_has_not_been_tested_is_not_confirmed(
-    bob: RoleClient, destination: Destination, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("exports.admin.agreed.deciding.activation_problems", lambda *_: ["Not tested."])
-    first = propose(destination)
-
-    assert "Not tested." in text_of(bob.get(version_screen(first, "confirm")))
-    answer = bob.post(version_screen(first, "confirm"), {"reason": "x"})
-
-    assert answer.status_code == 409
-    assert "It cannot come into force yet. Nothing was done." in text_of(answer)
-    assert in_force(destination) is None
-
-
-def test_a_version_is_turned_down_with_a_reason(bob: RoleClient, destination: Destination) -> None:
-    first = propose(destination)
-
-    fill(bob, version_screen(first, "decline"), reason="the key is not theirs")
-
-    shown = text_of(bob.get(f"{PLACES}{destination.id}/change/"))
-    assert "turned down by user:bob" in shown
-    assert "the key is not theirs" in shown
-    told = text_of(bob.get(version_screen(first, "confirm")))
-    assert "This version is decided already." in told
-
-
-def test_who_confirms_what_was_changed_again_is_told(bob: RoleClient, destination: Destination) -> None:
-    first = propose(destination)
-    opened = bob.get(version_screen(first, "confirm"))
-    propose(destination)
-
-    answer = bob.post(version_screen(first, "confirm"), {**fields_of(opened), "reason": "looks right"})
-
-    assert answer.status_code == 409
-    assert "user:ann wrote version 2 since." in text_of(answer)
-    assert in_force(destination) is None
-
-
-def test_a_destination_is_renamed_and_closed_with_a_reason(ann: RoleClient, destination: Destination) -> None:
-    fill(ann, screen(destination, "settings"), name="Another name", state="closed", reason="they went out of business")
-
-    destination.refresh_from_db()
-    assert (destination.name, destination.is_enabled) == ("Another name", False)
-    entry = LogEntry.objects.get()
-    assert (entry.user.username, "Why: they went out of business" in entry.change_message) == ("ann", True)
-
-
-def test_a_change_of_what_was_changed_since_is_not_made(ann: RoleClient, destination: Destination) -> None:
-    opened = fields_of(ann.get(screen(destination, "settings")))
-    Destination.objects.filter(id=destination.id).update(is_enabled=False)
-
-    answer = ann.post(screen(destination, "settings"), {**opened, "name": "mine", "reason": "x"})
-
-    assert answer.status_code == 409
-    assert "Somebody changed it while you looked at it." in text_of(answer)
-    destination.refresh_from_db()
-    assert (destination.name != "mine", destination.is_enabled) == (True, False)
-
-
-@pytest.mark.parametrize("path", ["new", "settings"])
-def test_a_name_is_given_once_in_a_tenant(ann: RoleClient, tenant: Tenant, destination: Destination, path: str) -> None:
-    taken = Destination.objects.create(tenant=tenant, name="taken")
-    address = f"{PLACES}new/" if path == "new" else screen(destination, path)
-
-    answer = fill(ann, address, name=taken.name, reason="x")
-
-    assert answer.status_code == 400
-    assert "Another destination of this tenant has this name." in text_of(answer)
-    assert Destination.objects.count() == 2
-
-
-def test_a_destination_is_made_in_ones_own_tenant_alone(ann: RoleClient) -> None:
-    foreign = a_tenant()
-
-    answer = fill(ann, f"{PLACES}new/", name="n", tenant=str(foreign.id))
-
-    assert answer.status_code == 400
-    assert not Destination.objects.exists()
-
-
-def test_the_page_of_a_destination_is_the_one_place(bob: RoleClient, destination: Destination) -> None:
-    first = propose(destination)
-
-    page = bob.get(f"{PLACES}{destination.id}/change/").content.decode()
-
-    ways = [version_screen(first, "confirm"), version_screen(first, "decline")]
-    ways += [screen(destination, name) for name in ("contract", "credential", "probe", "settings")]
-    ways += [f"/admin/exports/hold/pause/?destination={destination.id}", "/admin/exports/hold/freeze/"]
-    assert [way for way in ways if way not in page] == []
-
-
 def test_every_field_of_a_contract_has_its_words() -> None:
     worded = set()
     for part in (part for group in GROUPS for part in group.parts):
@@ -489,8 +270,3 @@ def test_every_field_of_a_contract_has_its_words() -> None:
 
     server_set = {path for path in all_paths() if any(path == at or path.startswith(f"{at}.") for at in SERVER_SET)}
     assert worded == all_paths() - server_set
-
-
-def test_an_unknown_version_is_missing(bob: RoleClient) -> None:
-    for name in ("confirm", "decline"):
-        assert bob.get(f"{VERSIONS}{uuid.uuid4()}/{name}/").status_code == 404

@@ -104,4 +104,4 @@ def _moment(text: str) -> str:
 def fingerprint_of(line: str) -> str:
     """Return a public key's type and fingerprint, as the partner reads them out."""
     key = HostKey(line)
-    return f"{key.type} {key.fingerprint}"
+    return f"{key.type} {key.fingerprint}" if line.strip() else NOTHING

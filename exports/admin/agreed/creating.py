@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from exports.actions.change_destination import Changed, ChangedSince, DestinationChange, change_destination
 from exports.actions.change_destination import NameTaken as NameTakenNow
-from exports.actions.create_destination import Created, NameTaken, NewDestination, create_destination
+from exports.actions.create_destination import Created, IdReused, NameTaken, NewDestination, create_destination
 from exports.admin.agreed.finding import destination_trail, destination_url, own_destination
 from exports.admin.base import reach
 from exports.admin.clicks import minted
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
+USED = "This page has created a destination already. Load it again to create another; nothing was done now."
 TAKEN = "Another destination of this tenant has this name."
 LONGEST_NAME = 200
 OPEN, CLOSED = "open", "closed"
@@ -101,6 +102,9 @@ def _created(request: HttpRequest, form: NewForm) -> HttpResponseBase:
             return HttpResponseRedirect(destination_url(destination.id))
         case NameTaken():
             form.add_error("name", TAKEN)
+            return _new_page(request, form)
+        case IdReused():
+            form.add_error(None, USED)
             return _new_page(request, form)
         case answer:
             assert_never(answer)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 
+from exports.admin.agreed.changes import fingerprint_of
 from exports.admin.agreed.fields import CHOICES, GROUPS, Rows, Words
 from exports.admin.agreed.plain import get, put, type_at
 from exports.admin.forms import ActForm, hidden_id, lines
@@ -67,6 +68,8 @@ class ContractForm(ActForm):
             row = there[at] if at < len(there) else {}
             for one in part.fields:
                 self._add_field(f"{part.path}.{at}.{one.path}", f"{part.path}.{one.path}", one, row.get(one.path))
+            if part.path == "host_keys" and row:
+                self.fields[f"{part.path}.{at}.key"].help_text = f"In that version: {fingerprint_of(row['key'])}"
 
     def _add_field(self, name: str, path: str, words: Words, value: Any) -> None:
         self.fields[name] = field_for(type_at(path), words)
@@ -88,7 +91,9 @@ class ContractForm(ActForm):
             self.contract = Contract.from_json(terms)
         except ContractError as error:
             for path, said in error.errors.items():
-                self.add_error(self._place_of(path, places), said)
+                place = self._place_of(path, places)
+                lead = f"“{self.fields[place].label}”: " if place else ""
+                self.add_error(place, [f"{lead}{each}" for each in said])
         return self.cleaned_data
 
     def _terms(self) -> tuple[dict[str, Any], dict[str, str]]:

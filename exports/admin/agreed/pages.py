@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.urls import path, reverse
 from django.utils.html import format_html, format_html_join
 
+from exports.admin.agreed.changes import fingerprint_of
 from exports.admin.agreed.creating import change_view, new_view
 from exports.admin.agreed.credential import credential_view
 from exports.admin.agreed.deciding import confirm_view, decline_view
@@ -45,7 +46,18 @@ class DestinationAdmin(ConsoleAdmin):
     list_display = ("name", "tenant", "is_enabled", "contract")
     list_filter = (TenantFilter,)
     list_select_related = ("tenant", "active_contract")
-    fields = ("name", "tenant", "is_enabled", "contract", "waiting", "versions", "credential", "tested", "held")
+    fields = (
+        "name",
+        "tenant",
+        "is_enabled",
+        "contract",
+        "waiting",
+        "pinned",
+        "versions",
+        "credential",
+        "tested",
+        "held",
+    )
 
     def get_urls(self) -> list[URLPattern]:
         """Return the screens of a destination before its page."""
@@ -92,6 +104,15 @@ class DestinationAdmin(ConsoleAdmin):
             "nothing"
             if pending is None
             else format_html("{}, by {}: {}", _version(pending), pending.created_by, pending.reason)
+        )
+
+    @admin.display(description="pinned host keys")
+    def pinned(self, destination: Any) -> SafeString | str:
+        """Show the fingerprints that the contract in force pins."""
+        contract = destination.active_contract
+        keys = [] if contract is None else contract.terms.get("host_keys", [])
+        return (
+            format_html_join("", '<div class="id">{}</div>', ((fingerprint_of(key["key"]),) for key in keys)) or "none"
         )
 
     @admin.display(description="versions")
