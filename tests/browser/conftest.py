@@ -60,20 +60,29 @@ def address(web_process: None, transactional_db: None, settings: Any) -> Iterato
 
 @pytest.fixture
 def visit(chromium: Browser, address: str) -> Iterator[Callable[..., Visitor]]:
-    """Return a function that signs a person in through the form and hands over their window."""
+    """Return a function that signs a person in through the form and hands over their window; nobody: just a window.
+
+    At the end nothing on any page was refused by the policy, and nothing that was inspected breaks a rule of axe.
+    """
     visitors: list[Visitor] = []
 
-    def enter(person: Any, **context: Any) -> Visitor:
+    def enter(person: Any | None, **context: Any) -> Visitor:
         context.setdefault("viewport", {"width": 1280, "height": 900})
-        visitor = Visitor(chromium.new_context(base_url=address, **context), SHOTS)
+        known = {
+            "has_scripts": context.get("java_script_enabled", True),
+            "scheme": context.get("color_scheme", "light"),
+        }
+        visitor = Visitor(chromium.new_context(base_url=address, **context), SHOTS, **known)
         visitors.append(visitor)
-        visitor.sign_in(person.username)
+        if person is not None:
+            visitor.sign_in(person.username)
         return visitor
 
     yield enter
     for visitor in visitors:
         visitor.context.close()
     assert [visitor.refused for visitor in visitors if visitor.refused] == []
+    assert [visitor.inaccessible for visitor in visitors if visitor.inaccessible] == []
 
 
 @pytest.fixture
