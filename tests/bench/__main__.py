@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import signal
 import sys
 import time
 import traceback
@@ -22,6 +23,9 @@ from tests.bench.figures import Skipped
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+INTERRUPTED = 130
+"""As a shell calls the end by Ctrl-C."""
+
 
 def main(arguments: Sequence[str]) -> int:
     """Measure; 0 when every part ran or had a reason not to, whatever its figures say."""
@@ -30,13 +34,19 @@ def main(arguments: Sequence[str]) -> int:
     signals.install()
     try:
         with Stack(told.directory, postgres_options=DURABLE, check=signals.check, report=_say) as stack:
-            bench = Bench(stack, prepare(stack, _say), Sizes(finished_jobs=told.jobs), _say)
+            prepared = prepare(stack, _say)
+            # From here on an interruption may fall anywhere: what runs is ended by the blocks it was started in.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            bench = Bench(stack, prepared, Sizes(finished_jobs=told.jobs), _say)
             set_up_django(bench.values)
             logging.disable(logging.ERROR)  # a line for each of a million rows would be measured too
             outcomes = [_measure(name, bench) for name in told.parts or parts.NAMES]
     except DevstackError as error:
         _say(str(error))
         return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
     _publish(outcomes, told.results)
     return int(any(outcome.failed for outcome in outcomes))
 
