@@ -67,6 +67,7 @@ class Seen:
     name: str
     words: str
     is_well: bool
+    is_late: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,8 @@ def _unwell(machinery: list[Part], lag_seconds: float) -> Iterator[Urgent]:
 
 
 def _seen(part: Part) -> Seen:
-    return Seen(_name(part), _age(part), part.is_well)
+    is_late = part.age_seconds is not None and not part.is_well
+    return Seen(_name(part), _age(part), part.is_well, is_late)
 
 
 def _name(part: Part) -> str:

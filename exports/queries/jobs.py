@@ -74,7 +74,9 @@ def creators_meant(name: str) -> list[str]:
     Mostly that is one, and one creator's exports are read in their order from an index, which several are not.
     """
     first, *others = (
-        ExportJob.objects.filter(created_by=each).order_by().values_list("created_by", flat=True)[:1]
+        ExportJob.objects.filter(created_by=each)
+        .order_by("-created_at", "-id")
+        .values_list("created_by", flat=True)[:1]
         for each in (name, f"user:{name}", f"client:{name}")
     )
     return list(first.union(*others, all=True))

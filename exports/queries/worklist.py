@@ -72,7 +72,9 @@ def needing_attention(rows: QuerySet[Any], reach: Reach) -> QuerySet[Any]:
     guarded = [waiting.job.id for waiting in _guarded(reach, MOST_FILTERED)]
     if guarded:
         waits |= Q(id__in=guarded)
-    return rows.filter(waits).exclude(_OCCUPIED & Q(_noted()))
+    # Asked for first: inside of the alternatives, documents would be looked for among all events there are.
+    noted = list(reach.narrow(ExportJob.objects.filter(_OCCUPIED, _noted())).values_list("id", flat=True))
+    return rows.filter(waits).exclude(id__in=noted)
 
 
 def worklist(reach: Reach, contradicts: Contradicts) -> list[Waiting]:
