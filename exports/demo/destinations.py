@@ -63,7 +63,7 @@ def _agree(destination: Destination, told: Mapping[str, Any]) -> None:
     proposed = propose_contract(proposal)
     assert isinstance(proposed, Proposed), "nobody else sets the demo up"  # noqa: S101 - a bug
     verdict = Verdict(tenant_id=tenant_id, contract_id=contract_id, decided_by=_BY, reason=_REASON)
-    # Before any worker runs there is nobody to try it; the first exports of the demo do.
+    # Before any worker runs there is nobody to try it; the probe asked for below does, and the first exports.
     decided = confirm_contract(verdict, allow_same_person=True, judge=lambda _contract, _using: [])
     assert isinstance(decided, Decided), "nobody else sets the demo up"  # noqa: S101 - the same
     # A worker takes this once it runs; what it finds stands on the destination's page.

@@ -80,7 +80,8 @@ class DestinationContract(models.Model):
 class ContractDecision(models.Model):
     """What a second person decided about a proposed version; append-only, one for a version.
 
-    Only a confirmed version can become a destination's active one. `is_one_person`: who confirmed it had written it, or a version it builds upon, which a setting allowed.
+    Only a confirmed version can become a destination's active one. `is_one_person`: who confirmed it had
+    written it, or a version it builds upon, which a setting allowed.
     """
 
     contract = models.OneToOneField(
