@@ -88,12 +88,13 @@ class _Prepared(psycopg.Cursor[Any]):
 def _prepared_cursor(using: str) -> CursorWrapper:
     """Return a cursor as Django makes them, its errors, wrappers and health check included, that prepares."""
     connection = connections[using]
+    if connection.queries_logged:
+        return connection.cursor()  # whoever reads the log wants the statement with its values
     connection.close_if_health_check_failed()
     connection.ensure_connection()
     raw = connection.connection
     raw.prepare_threshold = 0  # Django switches preparing off for its own cursors, which never do it anyway
-    make = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
-    return make(_Prepared(raw))  # type: ignore[arg-type] # Django's stubs want its own class; any cursor does
+    return connection.make_cursor(_Prepared(raw))  # type: ignore[arg-type] # Django's stubs want its own class; any cursor does
 
 
 def fetch_all(name: str, using: str, params: Mapping[str, Any]) -> list[Row]:

@@ -78,15 +78,15 @@ class StopWatcher:
             pause.wait(limits().stop_poll_seconds)
             with self._changed:
                 watched = dict(self._watched)
-            self._outliving("stop_requests_not_seen", self._look, watched)
-            self._outliving("progress_not_told", self._tell, watched)
+            self._outliving("seeing stop requests", self._look, watched)
+            self._outliving("telling progress", self._tell, watched)
 
-    def _outliving(self, event: str, work: Callable[[_Attempts], None], watched: _Attempts) -> None:
+    def _outliving(self, doing: str, work: Callable[[_Attempts], None], watched: _Attempts) -> None:
         """Do one thing of a round; the one thread that watches must outlive anything."""
         try:
             work(watched)
         except Exception as error:  # noqa: BLE001 - as said
-            logger.warning(event, extra={"error": type(error).__name__})
+            logger.warning("watching_failed", extra={"doing": doing, "error": type(error).__name__})
             connections[self._using].close()
 
     def _wait_for_work(self) -> None:
