@@ -53,14 +53,18 @@ def _header(path: Path, text: str) -> dict[str, str]:
     return match.groupdict()
 
 
+def body_of(text: str) -> str:
+    """Return what the server is sent of a .sql file: everything but the lines of comment."""
+    return "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+
+
 def load(path: Path) -> Statement:
     """Read one statement file; raise ValueError when its header is incomplete."""
     text = path.read_text(encoding="utf-8")
     header = _header(path, text)
-    body = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
     return Statement(
         name=path.stem,
-        text=body.strip().rstrip(";"),
+        text=body_of(text).strip().rstrip(";"),
         moves=header["Moves"],
         guard=header["Guard"],
         locks=header["Locks"],

@@ -11,13 +11,11 @@ from pathlib import Path
 
 from django.db import DatabaseError, InterfaceError, close_old_connections, connections, transaction
 
+from exports.sql import body_of
+
 logger = logging.getLogger(__name__)
 
-STATEMENT = "\n".join(
-    line
-    for line in Path(__file__).with_name("count_hours.sql").read_text(encoding="utf-8").splitlines()
-    if not line.startswith("--")
-)
+STATEMENT = body_of(Path(__file__).with_name("count_hours.sql").read_text(encoding="utf-8"))
 SECONDS = 60
 """Bound on one count: a minute's is quick, the first one of a busy day may read millions of events."""
 

@@ -17,6 +17,7 @@ from django.db import connections
 
 from exports.models import AttemptProgress
 from exports.models.base import ClockTimestamp
+from exports.sql import body_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 KEPT = timedelta(days=1)
 """How long the count of a worker that was killed stays: its attempt has long been taken over."""
 
-_NOTE = Path(__file__).with_name("note_progress.sql").read_text(encoding="utf-8")
-_NOTE = "\n".join(line for line in _NOTE.splitlines() if not line.startswith("--"))
+_NOTE = body_of(Path(__file__).with_name("note_progress.sql").read_text(encoding="utf-8"))
 
 
 class Phase(StrEnum):

@@ -21,18 +21,18 @@ from schemathesis.specs.openapi import checks
 
 from exports.models import Client
 from exports.states import FailureReason
-from tests.browser.serving import serving
+from tests.browser.serving import address
 from tests.lives import cancel, delivering, running, unknown
 from tests.people import a_caller, a_destination, a_person, an_export
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from schemathesis.schemas import APIOperation
     from schemathesis.specs.openapi.schemas import OpenApiSchema
 
     from exports.models import Destination, Tenant
     from tests.people import Caller
+
+__all__ = ["address"]
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "api", "worker"])
 
@@ -62,14 +62,6 @@ ANSWER_SECONDS = 30  # far above any answer on loopback, however busy the machin
 all_operations = pytest.mark.parametrize("operation", sorted(OPERATIONS), indirect=True, ids=" ".join)
 either = pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
 examples = pytest.mark.parametrize("count", [ORDINARILY, pytest.param(1_000, marks=pytest.mark.soak)])
-
-
-@pytest.fixture
-def address(web_process: None, transactional_db: None, settings: Any) -> Iterator[str]:  # noqa: ARG001 - order
-    """Serve the API; stopped before the tables are emptied."""
-    settings.MIDDLEWARE = ["tests.browser.serving.AsWebProcess", *settings.MIDDLEWARE]
-    with serving() as found:
-        yield found
 
 
 @pytest.fixture

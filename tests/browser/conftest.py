@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import sync_playwright
 
-from tests.browser.serving import serving
+from tests.browser.serving import address
 from tests.browser.visiting import Visitor
 from tests.people import a_person
 from tests.web import destination, tenant, web_process
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from exports.models import Tenant
 
-__all__ = ["destination", "tenant", "web_process"]
+__all__ = ["address", "destination", "tenant", "web_process"]
 
 SHOTS = Path(__file__).parent.parent.parent / "test-artifacts" / "screens"
 
@@ -48,14 +48,6 @@ def chromium(django_db_setup: None) -> Iterator[Browser]:  # noqa: ARG001 - orde
         )
         yield browser
         browser.close()
-
-
-@pytest.fixture
-def address(web_process: None, transactional_db: None, settings: Any) -> Iterator[str]:  # noqa: ARG001 - order
-    """Serve the console; stopped before the tables are emptied."""
-    settings.MIDDLEWARE = ["tests.browser.serving.AsWebProcess", *settings.MIDDLEWARE]
-    with serving() as found:
-        yield found
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
 
@@ -46,3 +47,11 @@ def serving() -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@pytest.fixture
+def address(web_process: None, transactional_db: None, settings: Any) -> Iterator[str]:  # noqa: ARG001 - order
+    """Serve the console and the API; stopped before the tables are emptied."""
+    settings.MIDDLEWARE = ["tests.browser.serving.AsWebProcess", *settings.MIDDLEWARE]
+    with serving() as found:
+        yield found

@@ -13,7 +13,8 @@ from exports.models import Contact, Destination, DestinationContract, ProbeReque
 from exports.secrets import new_key
 from exports.states import Status
 from exports.worker import probes
-from tests.console.pages import fields_of, fill, one_of, text_of
+from tests.console.pages import fields_of, fill, text_of
+from tests.console.partner_fixtures import ann, bob
 from tests.faults.fixtures import _no_session_outlives_its_test, spool, waking
 from tests.faults.world import now
 from tests.people import an_export
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from tests.faults.waking import Waking
     from tests.routing import RoleClient
 
-__all__ = ["_no_session_outlives_its_test", "spool", "waking"]
+__all__ = ["_no_session_outlives_its_test", "ann", "bob", "spool", "waking"]
 
 pytestmark = [
     pytest.mark.usefixtures("spool"),
@@ -38,16 +39,6 @@ GROUP = "Export administrators"
 @pytest.fixture(autouse=True)
 def _keyring(settings: Any, spool: object) -> None:  # noqa: ARG001 - order: it sets the same settings
     settings.EXPORTS = replace(limits(), credential_keys=(new_key(),), allow_private_destinations=True)
-
-
-@pytest.fixture
-def ann(tenant: Tenant) -> RoleClient:
-    return one_of(GROUP, tenant, username="ann")
-
-
-@pytest.fixture
-def bob(tenant: Tenant) -> RoleClient:
-    return one_of(GROUP, tenant, username="bob")
 
 
 def set_up(ann: RoleClient, partner: PartnerAccount) -> Destination:

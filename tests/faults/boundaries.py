@@ -74,9 +74,8 @@ class Boundary:
         return bool(self.refused_once == self.applied)
 
 
-def running(world: World, lease_seconds: float = 60.0) -> ExportJob:
-    """Return a claimed job."""
-    job = world.queued()
+def claim(job: ExportJob, world: World, lease_seconds: float = 60.0) -> None:
+    """Claim an export for an attempt of its own."""
     written = ExportJob.objects.db_manager("worker").claim(
         job_id=job.id,
         checked_version=job.version,
@@ -86,6 +85,12 @@ def running(world: World, lease_seconds: float = 60.0) -> ExportJob:
         lease_seconds=lease_seconds,
     )
     assert written is Written.APPLIED
+
+
+def running(world: World, lease_seconds: float = 60.0) -> ExportJob:
+    """Return a claimed job."""
+    job = world.queued()
+    claim(job, world, lease_seconds)
     return now(job)
 
 

@@ -45,19 +45,6 @@ def _unknown(world: World) -> ExportJob:
     return original
 
 
-def claim(job: ExportJob, world: World) -> None:
-    """Claim an export for an attempt of its own."""
-    written = ExportJob.objects.db_manager("worker").claim(
-        job_id=job.id,
-        checked_version=job.version,
-        attempt_id=uuid.uuid4(),
-        worker_id=WORKER_ID,
-        contract_id=world.contract.id,
-        lease_seconds=60,
-    )
-    assert written is Written.APPLIED
-
-
 def complete_original_of(job: ExportJob) -> None:
     """Settle a replacement's original as Completed, as somebody from reconciliation does."""
     assert job.replaces_job_id is not None

@@ -17,8 +17,8 @@ from exports.models import ExportJob
 from exports.states import Authorization, Status
 from exports.worker.writes import Claim, Terminal
 from reconciliation import recovery
-from tests.faults.boundaries import BOUNDARIES, FILE, Situation
-from tests.faults.replacing import a_replacement, claim, complete_original_of
+from tests.faults.boundaries import BOUNDARIES, FILE, Situation, claim
+from tests.faults.replacing import a_replacement, complete_original_of
 from tests.faults.wire_proxy import Fault
 from tests.faults.world import BY, expire, now
 

@@ -24,7 +24,7 @@ from exports.admin.clients.finding import (
     tenant_ids_of,
     tenants_within,
 )
-from exports.admin.clients.tokens import shown_once
+from exports.admin.clients.tokens import days, shown_once
 from exports.admin.forms import ActForm, line, lines, sent
 from exports.admin.frame import page
 from exports.admin.pausing import demand
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from exports.models import Client
 
 LONGEST_NAME = 60
-DEFAULT_DAYS, LONGEST_DAYS = 365, 3_650
 VERBS = {
     ClientVerb.CREATE: "create exports",
     ClientVerb.VIEW: "see exports",
@@ -47,17 +46,6 @@ VERBS = {
     ClientVerb.REPLACE: "send again, in the name of the person below",
 }
 NO_APPROVER = "No member of Export replacement approvers of all these tenants has this name."
-
-
-def days() -> forms.IntegerField:
-    """Return the field for how long a token is good."""
-    return forms.IntegerField(
-        label="Good for, in days",
-        initial=DEFAULT_DAYS,
-        min_value=1,
-        max_value=LONGEST_DAYS,
-        help_text="Shorter is safer: issue the next one before this one ends.",
-    )
 
 
 class AccessForm(ActForm):

@@ -30,16 +30,21 @@ DEFAULT_DAYS, LONGEST_DAYS = 365, 3_650
 """A token that outlives ten years has outlived everybody who knew of it."""
 
 
-class IssueForm(ActForm):
-    """How long it is good for."""
-
-    days = forms.IntegerField(
+def days() -> forms.IntegerField:
+    """Return the field for how long a token is good."""
+    return forms.IntegerField(
         label="Good for, in days",
         initial=DEFAULT_DAYS,
         min_value=1,
         max_value=LONGEST_DAYS,
         help_text="Shorter is safer: issue the next one before this one ends.",
     )
+
+
+class IssueForm(ActForm):
+    """How long it is good for."""
+
+    days = days()
 
 
 class RevokeForm(ActForm):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg import sql
 
 from exports import evidence as seen
+from exports.sql import body_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,7 +60,7 @@ def _details() -> dict[str, str]:
 
 
 def _statements() -> list[str]:
-    text = "\n".join(line for line in HISTORY.read_text(encoding="utf-8").splitlines() if not line.startswith("--"))
+    text = body_of(HISTORY.read_text(encoding="utf-8"))
     return [each.strip() for each in re.split(r";\n", text) if each.strip()]
 
 
