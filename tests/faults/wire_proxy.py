@@ -206,13 +206,16 @@ class _PostgresWire(Wire):
         self._waiting.append(None if lost_at_once else laid)
         if text:
             self._proxy.watch(text)
-        self.link.to_server(data)
         if laid is not None and lost_at_once:
-            self._lose(laid)
+            self._lose(laid, data)
+        else:
+            self.link.to_server(data)
 
-    def _lose(self, laid: Ambush) -> None:
+    def _lose(self, laid: Ambush, request: bytes) -> None:
+        # Before the request goes: its answer may be quicker than this thread. The client's end is not passed on either.
+        self.link.muted.set()
+        self.link.server.sendall(request)
         laid.strike()
-        self.link.muted.set()  # also keeps the client's end from being passed on to the server
         if laid.fault is Fault.LOSE_CLIENT:
             self.link.cut_client()
         laid.struck.set()
